@@ -1,0 +1,72 @@
+"""Writing files so that a reader never sees half of one, and room on disk."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from paddock.errors import MachineError
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A temporary path beside ``path``; renamed onto it (after fsync) if the block succeeds, removed if it does not."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        with temporary.open("rb") as written:
+            os.fsync(written.fileno())
+        temporary.chmod(0o644)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write ``value`` as indented JSON, whole or not at all."""
+    with replacing(path) as temporary:
+        temporary.write_text(json.dumps(value, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def checksum(path: Path, algorithm: str = "sha256", progress: Callable[[int], None] | None = None) -> str:
+    """The file's checksum in hexadecimal, read in pieces of 8 MiB; ``progress`` gets the bytes read so far."""
+    digest = hashlib.new(algorithm)
+    done = 0
+    with path.open("rb") as source:
+        while piece := source.read(8 << 20):
+            digest.update(piece)
+            done += len(piece)
+            if progress:
+                progress(done)
+    return digest.hexdigest()
+
+
+def require_room(folder: Path, needed: int, purpose: str) -> None:
+    """Check that the file system of ``folder`` has ``needed`` bytes free.
+
+    :raises MachineError: if it has not.
+    """
+    existing = folder
+    while not existing.exists():
+        existing = existing.parent
+    free = shutil.disk_usage(existing).free
+    if free < needed:
+        raise MachineError(
+            f"{purpose} needs {gibibytes(needed)} in {folder}, but only {gibibytes(free)} are free there: "
+            f"free some space, or set RALLY_HOME to a folder on a larger disk."
+        )
+
+
+def gibibytes(size: int) -> str:
+    """A size in bytes for a sentence: MiB below one GiB, GiB above."""
+    return f"{size / 2**30:.1f} GiB" if size >= 2**30 else f"{size / 2**20:.0f} MiB"
