@@ -38,6 +38,15 @@ def write_json(path: Path, value: Any) -> None:
         temporary.write_text(json.dumps(value, indent=2, sort_keys=True) + "\n", encoding="utf-8")
 
 
+def read_record(path: Path) -> dict[str, Any]:
+    """The JSON object in that file; empty if there is none or it is damaged: what it vouched for is made anew."""
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
 def checksum(path: Path, algorithm: str = "sha256", progress: Callable[[int], None] | None = None) -> str:
     """The file's checksum in hexadecimal, read in pieces of 8 MiB; ``progress`` gets the bytes read so far."""
     digest = hashlib.new(algorithm)

@@ -1,0 +1,139 @@
+"""Turns --version, --engine and --java into what Rally has to be told."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tarfile
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from paddock import paths
+from paddock.engine import download, versions
+from paddock.engine.java import Java, choose_java
+from paddock.errors import UsageError
+from paddock.files import checksum, replacing, require_room
+
+# Rally's own word for "use the JDK inside the archive".
+BUNDLED = "bundled"
+OFFICIAL_URL = "https://artifacts.elastic.co/downloads/elasticsearch/elasticsearch-{{VERSION}}-linux-{{ARCH}}.tar.gz"
+
+
+@dataclass(frozen=True)
+class Engine:
+    """An Elasticsearch that Rally can provision.
+
+    :param kind: "embedded", "official" or "archive".
+    :param archive: the file in Rally's distribution cache; None if Rally has to download it.
+    :param java: the Java that runs it; None for the one inside the archive.
+    :param car_params: car variables that lead Rally to the archive.
+    :param offline: whether everything is at hand, so that Rally need not go to the network.
+    """
+
+    kind: str
+    version: str
+    archive: Path | None
+    java: Java | None
+    car_params: Mapping[str, str] = field(default_factory=dict)
+    offline: bool = True
+    notes: tuple[str, ...] = ()
+
+    @property
+    def java_home(self) -> Path:
+        """The folder of the Java that runs it (embedded engines have one)."""
+        if self.java is None:
+            raise UsageError("This engine runs on the JDK inside its archive.")
+        return self.java.home
+
+    @property
+    def runtime_jdk(self) -> str:
+        """The value for Rally's --runtime-jdk."""
+        return str(self.java.major) if self.java else BUNDLED
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What must be in the environment for Rally to find the Java."""
+        return self.java.environment if self.java else {}
+
+
+def choose_engine(
+    version: str | None, engine: str | None, java: str | None, progress: download.Progress, fetch: bool = True
+) -> Engine:
+    """The engine for these command line options.
+
+    :param engine: "embedded" (or None), "official", or the path of an archive.
+    :param fetch: whether to download what is missing; without, only to say what would be used.
+    :raises UsageError: contradictory or unknown options.
+    :raises MachineError: no network, no room, no fitting Java.
+    """
+    wanted = version or versions.DEFAULT_VERSION
+    if engine in (None, "embedded"):
+        release = versions.release(wanted)
+        chosen, notes = choose_java(release.java, java)
+        archive = download.fetch(release, progress) if fetch else download.archive_path(wanted)
+        return Engine("embedded", wanted, archive, chosen, notes=tuple(notes))
+    if engine == "official":
+        return _official(wanted, java)
+    return _archive(Path(engine or ""), version, java, fetch)
+
+
+def embedded_engine(version: str, report: Callable[[str], None]) -> Engine:
+    """The embedded engine of that version, fetched if need be; ``report`` gets a line when a download starts."""
+
+    @contextmanager
+    def progress(description: str, total: int):  # type: ignore[no-untyped-def]
+        report(f"{description} ({total} bytes)")
+        yield lambda _received: None
+
+    reporting: Callable[[str, int], AbstractContextManager[Callable[[int], None]]] = progress
+    return choose_engine(version, None, None, reporting)
+
+
+def _official(version: str, java: str | None) -> Engine:
+    if not re.fullmatch(r"\d+\.\d+\.\d+", version):
+        raise UsageError(f"'{version}' is no Elasticsearch version: write it in full, for example 8.8.2.")
+    chosen = choose_java(range(17, 22), java)[0] if java else None
+    urls = {"jdk.bundled.release_url": OFFICIAL_URL, "jdk.unbundled.release_url": OFFICIAL_URL}
+    return Engine("official", version, None, chosen, urls, offline=False)
+
+
+def _archive(source: Path, version: str | None, java: str | None, fetch: bool) -> Engine:
+    path = source.expanduser().absolute()
+    if not path.is_file():
+        raise UsageError(f"--engine is 'embedded', 'official' or the path of an archive, and there is no file {path}.")
+    if not path.name.endswith((".tar.gz", ".tgz")):
+        raise UsageError(f"{path} is no .tar.gz: Rally unpacks zip files without their permissions; repack it.")
+    found, has_jdk = _look_into(path)
+    if version and version != found:
+        raise UsageError(
+            f"{path} holds Elasticsearch {found}, not {version}: leave --version out, or name another file."
+        )
+    name = f"paddock-archive-{checksum(path)[:16]}.tar.gz"
+    cached = paths.distributions_folder() / name
+    if fetch and not cached.exists():
+        require_room(cached.parent, path.stat().st_size, f"A copy of {path}")
+        with replacing(cached) as growing:
+            shutil.copyfile(path, growing)
+    # Rally looks for what follows the last slash in its cache and, with --offline, goes nowhere.
+    urls = {"jdk.bundled.release_url": f"/{name}", "jdk.unbundled.release_url": f"/{name}"}
+    chosen = None if has_jdk and not java else choose_java(range(17, 22), java)[0]
+    return Engine("archive", found, cached, chosen, urls)
+
+
+def _look_into(path: Path) -> tuple[str, bool]:
+    """The Elasticsearch version in an archive, and whether it brings a JDK."""
+    try:
+        with tarfile.open(path) as archive:
+            names = archive.getnames()
+    except (tarfile.TarError, OSError, EOFError) as error:
+        raise UsageError(f"{path} cannot be read as an archive ({error}): is it complete?") from None
+    versions_found = [
+        match.group(1)
+        for name in names
+        if (match := re.fullmatch(r"[^/]+/lib/elasticsearch-(\d+\.\d+\.\d+)\.jar", name.removeprefix("./")))
+    ]
+    if not versions_found:
+        raise UsageError(f"{path} holds no Elasticsearch: it has no lib/elasticsearch-VERSION.jar.")
+    return versions_found[0], any("/jdk/bin/java" in name for name in names)

@@ -1,0 +1,122 @@
+"""The esrally command line of a race; anyone can repeat the race with it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from paddock import paths
+from paddock.errors import UsageError
+from paddock.rally.request import DEFAULT_HTTP_PORT, RaceRequest
+
+
+def program() -> Path:
+    """The esrally beside this Python; PADDOCK_RALLY names another."""
+    named = os.environ.get("PADDOCK_RALLY")
+    return Path(named) if named else Path(sys.executable).with_name("esrally")
+
+
+def arguments(request: RaceRequest) -> list[str]:
+    """The arguments of esrally for that race, the program itself left out."""
+    words = [
+        "race",
+        f"--race-id={request.race_id}",
+        f"--track-path={request.track}",
+        f"--challenge={request.challenge}",
+        f"--on-error={request.on_error}",
+    ]
+    if request.engine is not None:
+        words += [
+            "--pipeline=from-distribution",
+            f"--distribution-version={request.engine.version}",
+            f"--team-path={paths.PROJECT}",
+            f"--car={','.join(request.cars)}",
+            f"--runtime-jdk={request.engine.runtime_jdk}",
+        ]
+        if request.http_port != DEFAULT_HTTP_PORT:
+            words.append(f"--target-hosts=127.0.0.1:{request.http_port}")
+        words += _json_option("--car-params", _car_params(request))
+    else:
+        words += ["--pipeline=benchmark-only", f"--target-hosts={request.target_hosts}"]
+        if request.client_options:
+            words.append(f"--client-options={request.client_options}")
+    words += _json_option("--track-params", request.track_params)
+    if request.user_tags:
+        words.append("--user-tags=" + ",".join(f"{key}:{value}" for key, value in request.user_tags.items()))
+    if request.test_mode:
+        words.append("--test-mode")
+    if request.engine is None or request.engine.offline:
+        words.append("--offline")
+    return [*words, *request.further_arguments]
+
+
+def environment(request: RaceRequest) -> dict[str, str]:
+    """The variables that the command line needs beside it."""
+    return request.engine.environment if request.engine else {}
+
+
+def printable(request: RaceRequest) -> str:
+    """The command as it can be pasted into a shell."""
+    assignments = [f"{name}={shlex.quote(value)}" for name, value in sorted(environment(request).items())]
+    return " ".join([*assignments, *map(shlex.quote, [str(program()), *arguments(request)])])
+
+
+def parse_pairs(text: str, option: str) -> dict[str, Any]:
+    """What a user writes behind --params and the like: "a:1,b:text", a JSON object, or the name of a .json file.
+
+    Values are read as Rally does it: numbers, true, false and null by their looks, the rest as text.
+
+    :raises UsageError: if it is none of the three.
+    """
+    text = text.strip()
+    if text.endswith(".json"):
+        try:
+            text = Path(text).expanduser().read_text(encoding="utf-8").strip()
+        except OSError as error:
+            raise UsageError(f"{option} names a file that cannot be read: {error}.") from None
+    if text.startswith("{"):
+        try:
+            value = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise UsageError(f"{option} is no valid JSON: {error}.") from None
+        return dict(value)
+    pairs: dict[str, Any] = {}
+    for part in filter(None, (piece.strip() for piece in text.split(","))):
+        key, separator, value = part.partition(":")
+        if not separator or not key.strip():
+            raise UsageError(f"{option} wants name:value pairs separated by commas, and '{part}' is none.")
+        if key.strip() in pairs:
+            raise UsageError(f"{option} names '{key.strip()}' twice: leave one out.")
+        pairs[key.strip()] = _literal(value.strip())
+    return pairs
+
+
+def _literal(text: str) -> Any:
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    if text.lower() in ("null", "none"):
+        return None
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _car_params(request: RaceRequest) -> dict[str, Any]:
+    params = dict(request.car_params)
+    if request.engine is not None:
+        params.update(request.engine.car_params)
+    if request.data_path is not None:
+        params["data_paths"] = str(request.data_path)
+    return params
+
+
+def _json_option(option: str, values: Mapping[str, Any]) -> list[str]:
+    return [f"{option}={json.dumps(dict(values), sort_keys=True)}"] if values else []

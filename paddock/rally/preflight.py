@@ -1,0 +1,120 @@
+"""What has to be true before a race starts; Rally's own messages for these come late and mislead."""
+
+from __future__ import annotations
+
+import socket
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+
+from paddock import paths
+from paddock.errors import MachineError, UsageError
+from paddock.files import require_room
+from paddock.rally.leftovers import running
+from paddock.rally.processes import other_rally_processes
+from paddock.rally.request import RaceRequest
+
+# The admin port of Rally's actor system: one for the whole machine, whatever RALLY_HOME says (actor.py).
+ACTOR_PORT = 1900
+# How long a Rally that has just finished may take to shut down its actors (rally.py: 3 s + 15 s).
+SHUTDOWN_SECONDS = 30.0
+# The node's installation, its logs and some air; the index comes on top.
+INSTALLATION_BYTES = 500 * 2**20
+
+
+def check_words(words: list[str]) -> None:
+    """Refuse a command line of ours that Rally would take for another Rally: it looks for its name in all of them."""
+    for word in [sys.executable, *words]:
+        if "esrally" in word:
+            raise UsageError(
+                f"Rally takes every Python process with its own name in its command line for another Rally and would "
+                f"not start beside this one, because of '{word}': rename that folder or value, without 'esrally' in it."
+            )
+
+
+def check_ports(request: RaceRequest) -> None:
+    """Check that the node's HTTP and transport ports are free.
+
+    :raises MachineError: if one is taken; Rally would only say "pid file not available" after a minute.
+    """
+    if not request.provisions:
+        return
+    for port, purpose in ((request.http_port, "HTTP"), (request.http_port + 100, "transport")):
+        holder = port_holder(port)
+        if holder is not None:
+            raise MachineError(
+                f"Port {port}, which the node needs for {purpose}, is taken by {holder}: "
+                f"end that, or choose another with --port (the node takes it and the one 100 above)."
+            )
+
+
+def port_holder(port: int) -> str | None:
+    """Who listens on that port of the loopback interface, for a sentence; None if it is free."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+            return None
+        except OSError:
+            pass
+    try:
+        for connection in psutil.net_connections("tcp"):
+            if connection.laddr and connection.laddr.port == port and connection.status == psutil.CONN_LISTEN:
+                return f"{psutil.Process(connection.pid).name()} (process {connection.pid})"
+    except (psutil.Error, OSError, ValueError):
+        pass
+    return "another process"
+
+
+def check_disk(request: RaceRequest, corpus_bytes: int) -> None:
+    """Check the room for installation and index: while it merges, an index takes up to twice its documents.
+
+    :raises MachineError: if there is less.
+    """
+    needed = 0 if not request.provisions else INSTALLATION_BYTES
+    if request.data_path is None:
+        needed += 2 * corpus_bytes if request.provisions else 0
+    elif request.provisions:
+        require_room(request.data_path, 2 * corpus_bytes, "The index of this race")
+    require_room(paths.races_folder(), needed, "This race")
+
+
+def wait_for_others(say: Callable[[str], None], patience: float = SHUTDOWN_SECONDS) -> None:
+    """Wait until no other Rally is left on this machine; a race that has just ended takes up to 18 s to go.
+
+    :raises MachineError: if one stays, or a race is being watched by another Paddock.
+    """
+    for ledger in running():
+        if ledger.watched and ledger.pid != psutil.Process().pid:
+            since = time.strftime("%H:%M", time.localtime(ledger.started))
+            raise MachineError(
+                f"The race {ledger.race_id} is running since {since} (process {ledger.pid}), and a machine can run "
+                f"only one at a time: wait for it, or end it with 'kill {ledger.pid}'."
+            )
+    deadline = time.monotonic() + patience
+    said = False
+    while others := _others():
+        if time.monotonic() > deadline:
+            raise MachineError(
+                f"Another Rally is running on this machine ({'; '.join(others)}), and only one can at a time: "
+                f"wait for it, or end it."
+            )
+        if not said:
+            say("Waiting for the previous Rally to be gone ...")
+            said = True
+        time.sleep(0.3)
+
+
+def _others() -> list[str]:
+    found = []
+    for process in other_rally_processes():
+        try:
+            found.append(f"process {process.pid}: {Path(process.exe()).name} {' '.join(process.cmdline()[1:3])}")
+        except psutil.Error:
+            continue
+    if not found and port_holder(ACTOR_PORT):
+        found.append(f"{port_holder(ACTOR_PORT)} on Rally's port {ACTOR_PORT}")
+    return found

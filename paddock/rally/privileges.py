@@ -1,0 +1,91 @@
+"""As whom Rally runs: Elasticsearch refuses root, and containers and CI are root."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from paddock.errors import MachineError
+
+NAMESPACE = ("unshare", "--user", "--map-user=1000", "--map-group=1000")
+# Whose identity is taken where namespaces are forbidden; PADDOCK_USER names another.
+FALLBACK_USER = "nobody"
+# Root may lift the limit on locked memory before it becomes somebody else.
+LOCK_MEMORY = ("prlimit", "--memlock=unlimited:unlimited")
+
+
+@dataclass(frozen=True)
+class Identity:
+    """How to start a program so that it is not root to itself.
+
+    :param prefix: words before the command.
+    :param popen: further arguments of subprocess.Popen.
+    :param environment: variables to set.
+    :param description: for the user.
+    """
+
+    prefix: tuple[str, ...] = ()
+    popen: Mapping[str, Any] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
+    description: str = "as the current user"
+
+
+def choose_identity(
+    provisions: bool, memory_lock: bool, needed: tuple[Path, ...], writable: tuple[Path, ...]
+) -> Identity:
+    """The identity for a race.
+
+    :param provisions: whether Rally starts a node; without one even root may race.
+    :param memory_lock: whether the node is to lock its memory.
+    :param needed: files that an unprivileged user must be able to read.
+    :param writable: folders that are handed over to that user.
+    :raises MachineError: if root can become nobody else here.
+    """
+    if os.geteuid() != 0 or not provisions:
+        return Identity()
+    if namespaces_work():
+        prefix = (*LOCK_MEMORY, *NAMESPACE) if memory_lock else NAMESPACE
+        return Identity(prefix, description="in a user namespace, because Elasticsearch refuses root")
+    return _other_user(needed, writable)
+
+
+def namespaces_work() -> bool:
+    """Whether this kernel lets us make a user namespace."""
+    if not shutil.which("unshare"):
+        return False
+    return subprocess.run([*NAMESPACE, "true"], capture_output=True, check=False).returncode == 0
+
+
+def _other_user(needed: tuple[Path, ...], writable: tuple[Path, ...]) -> Identity:
+    name = os.environ.get("PADDOCK_USER", FALLBACK_USER)
+    try:
+        user = pwd.getpwnam(name)
+    except KeyError:
+        raise MachineError(
+            f"Elasticsearch refuses root, user namespaces are forbidden here, and there is no user '{name}': "
+            f"set PADDOCK_USER to an unprivileged user, or call ./inv as one."
+        ) from None
+    identity: dict[str, Any] = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
+    for path in needed:
+        readable = subprocess.run(["test", "-r", str(path)], check=False, **identity).returncode == 0
+        if not readable:
+            raise MachineError(
+                f"Elasticsearch refuses root, user namespaces are forbidden here, and the user '{name}' may not read "
+                f"{path}: put Paddock into a folder that it may read, or set PADDOCK_USER, or call ./inv as that user."
+            )
+    for folder in writable:
+        folder.mkdir(parents=True, exist_ok=True)
+        for place in [folder, *folder.rglob("*")]:
+            os.chown(place, user.pw_uid, user.pw_gid, follow_symlinks=False)
+        if subprocess.run(["test", "-w", str(folder)], check=False, **identity).returncode != 0:
+            raise MachineError(
+                f"Elasticsearch refuses root, user namespaces are forbidden here, and the user '{name}' cannot reach "
+                f"{folder}: set RALLY_HOME to a folder that it can reach, for example /var/tmp/paddock."
+            )
+    return Identity((), identity, {"HOME": str(writable[0].parent)}, f"as the user '{name}'")

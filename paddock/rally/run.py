@@ -1,0 +1,94 @@
+"""Runs one race from its request to its outcome, and leaves nothing behind however it ends."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+from paddock import paths
+from paddock.errors import RaceError
+from paddock.locks import locked
+from paddock.rally import command, failure, leftovers, preflight
+from paddock.rally.outcome import Outcome, read_outcome
+from paddock.rally.privileges import choose_identity
+from paddock.rally.process import run_rally
+from paddock.rally.processes import RaceProcesses
+from paddock.rally.progress import Note, OutputReader, TaskProgress
+from paddock.rally.request import RaceRequest
+
+
+class RaceObserver(Protocol):
+    """Who wants to know what a race does; all of it happens in the calling thread."""
+
+    def started(self, processes: RaceProcesses) -> None:
+        """Rally has been started."""
+
+    def progress(self, event: TaskProgress | Note) -> None:
+        """Rally says something."""
+
+    def tick(self) -> None:
+        """A moment has passed."""
+
+    def ended(self) -> None:
+        """Rally has ended, well or not; the node is gone."""
+
+
+def race_records(race_id: str) -> Path:
+    """The folder for what Paddock itself records of a race."""
+    return paths.state_folder() / "races" / race_id
+
+
+def run_race(
+    request: RaceRequest, observer: RaceObserver, say: Callable[[str], None], corpus_bytes: int = 0
+) -> Outcome:
+    """Run the race.
+
+    :param say: gets a sentence when the user has to wait for something.
+    :param corpus_bytes: size of the documents, for the room on disk.
+    :raises MachineError: something in the way: a port, the disk, another Rally.
+    :raises RaceError: Rally or the node failed; with the cause and the log.
+    :raises Interrupted: the user stopped it.
+    """
+    preflight.check_words(sys.argv)
+    for sentence in leftovers.clear_abandoned():
+        say(sentence)
+    with locked(paths.state_folder() / "race.lock", "the race that another process has just begun", wait=False):
+        preflight.wait_for_others(say)
+        preflight.check_ports(request)
+        preflight.check_disk(request, corpus_bytes)
+        identity = choose_identity(
+            request.provisions,
+            request.memory_lock,
+            (command.program(), request.track / "track.json"),
+            (paths.rally_folder(),),
+        )
+        output = race_records(request.race_id) / "rally-output.txt"
+        processes = RaceProcesses(request.race_id)
+        reader = OutputReader()
+
+        def read(text: str) -> None:
+            for event in reader.feed(text):
+                observer.progress(event)
+
+        secrets = request.client_options if request.client_options_temporary else None
+        with leftovers.written_down(request.race_id, request.data_path, secrets):
+            observer.started(processes)
+            try:
+                exit_code = run_rally(
+                    [str(command.program()), *command.arguments(request)],
+                    request.race_id,
+                    identity,
+                    {**command.environment(request), "RALLY_HOME": str(paths.rally_folder().parent)},
+                    output,
+                    read,
+                    observer.tick,
+                )
+            finally:
+                observer.ended()
+        outcome = read_outcome(request.race_id)
+        if outcome is None:
+            why = failure.explain(request.race_id, output, exit_code)
+            raise RaceError(f"The race failed. {why.cause.rstrip('.')}. More in {why.log}.")
+        return outcome
