@@ -67,7 +67,10 @@ def _engine() -> Finding:
     if download.is_present(release):
         return Finding("engine", GOOD, f"Elasticsearch {release.version} (embedded) is at hand; races need no network.")
     return Finding(
-        "engine", CARE, f"Elasticsearch {release.version} (embedded, 75 MiB) is not here yet.", "The first race fetches it."
+        "engine",
+        CARE,
+        f"Elasticsearch {release.version} (embedded, 75 MiB) is not here yet.",
+        "The first race fetches it.",
     )
 
 
@@ -109,7 +112,7 @@ def _disk() -> Finding:
         return Finding(
             "disk",
             CARE,
-            f"{text}, but it is {100 * usage.used / usage.total:.0f} % full, and Elasticsearch allocates no shards above 85 %.",
+            f"{text}, but it is {100 * usage.used / usage.total:.0f} % full: above 85 % no shards are allocated.",
             "Free some, or set RALLY_HOME to another disk.",
         )
     return Finding("disk", GOOD, f"{text}.")
@@ -170,7 +173,10 @@ def _load() -> Finding:
     processors = cars.this_machine().processors
     if load > 0.5 * processors:
         return Finding(
-            "load", CARE, f"{load:.1f} over the last minute on {processors} processors.", "Wait until the machine is idle."
+            "load",
+            CARE,
+            f"{load:.1f} over the last minute on {processors} processors.",
+            "Wait until the machine is idle.",
         )
     governor = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
     if governor.exists() and (name := governor.read_text(encoding="ascii").strip()) != "performance":
@@ -194,5 +200,3 @@ def render(findings: list[Finding], colours: bool) -> str:
         if finding.remedy:
             lines.append(f"{'':17}{finding.remedy}")
     return "\n".join(lines)
-
-

@@ -1,20 +1,41 @@
-"""Repacks Elastic's zip as the .tar.gz that Rally expects, with the launch scripts executable."""
+"""The archive formats that Rally can unpack on this Python, and repacking into them."""
 
 from __future__ import annotations
 
 import io
+import shutil
 import tarfile
 import zipfile
 from pathlib import Path
 
 from paddock.errors import MachineError
 
+# Rally unpacks tar files with an extraction filter (esrally/utils/io.py), which Python has from 3.10.12 and 3.11.4 on.
+# On an older one, Debian 12's own 3.11.2 for example, it can unpack nothing but zip files.
+TAR_WORKS = hasattr(tarfile, "data_filter")
+
+
+def suffix() -> str:
+    """The kind of archive for Rally on this Python: ".tar.gz" or ".zip"."""
+    return ".tar.gz" if TAR_WORKS else ".zip"
+
+
+def pack(zipped: Path, archive: Path, kind: str) -> None:
+    """Write the contents of Elastic's zip to ``archive``, as that kind of archive.
+
+    :raises MachineError: if the zip is damaged or reaches out of its folder.
+    """
+    if kind == ".zip":
+        # Rally's unpacking loses the permissions; the cars' install hook makes the scripts executable again.
+        shutil.copyfile(zipped, archive)
+    else:
+        repack(zipped, archive)
+
 
 def repack(zipped: Path, tarball: Path) -> None:
     """Write the contents of ``zipped`` to ``tarball``.
 
-    Rally unpacks zip files without their permissions, so bin/elasticsearch would not run: a tar file keeps
-    them. Level 1, because the jars inside are compressed already.
+    The launch scripts become executable, which a tar file keeps. Level 1, because the jars are compressed already.
 
     :raises MachineError: if the zip is damaged or reaches out of its folder.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import re
 import shutil
 import tarfile
@@ -12,8 +13,9 @@ from pathlib import Path
 
 from paddock import paths
 from paddock.engine import download, versions
+from paddock.engine.archive import TAR_WORKS
 from paddock.engine.java import Java, choose_java
-from paddock.errors import UsageError
+from paddock.errors import MachineError, UsageError
 from paddock.files import checksum, replacing, require_room
 
 # Rally's own word for "use the JDK inside the archive".
@@ -73,7 +75,8 @@ def choose_engine(
         release = versions.release(wanted)
         chosen, notes = choose_java(release.java, java)
         archive = download.fetch(release, progress) if fetch else download.archive_path(wanted)
-        return Engine("embedded", wanted, archive, chosen, notes=tuple(notes))
+        urls = {} if TAR_WORKS else _urls(archive.name)
+        return Engine("embedded", wanted, archive, chosen, urls, notes=tuple(notes))
     if engine == "official":
         return _official(wanted, java)
     return _archive(Path(engine or ""), version, java, fetch)
@@ -92,6 +95,7 @@ def embedded_engine(version: str, report: Callable[[str], None]) -> Engine:
 
 
 def _official(version: str, java: str | None) -> Engine:
+    _require_tar("Elastic's tarball")
     if not re.fullmatch(r"\d+\.\d+\.\d+", version):
         raise UsageError(f"'{version}' is no Elasticsearch version: write it in full, for example 8.8.2.")
     chosen = choose_java(range(17, 22), java)[0] if java else None
@@ -105,6 +109,7 @@ def _archive(source: Path, version: str | None, java: str | None, fetch: bool) -
         raise UsageError(f"--engine is 'embedded', 'official' or the path of an archive, and there is no file {path}.")
     if not path.name.endswith((".tar.gz", ".tgz")):
         raise UsageError(f"{path} is no .tar.gz: Rally unpacks zip files without their permissions; repack it.")
+    _require_tar(str(path))
     found, has_jdk = _look_into(path)
     if version and version != found:
         raise UsageError(
@@ -116,10 +121,21 @@ def _archive(source: Path, version: str | None, java: str | None, fetch: bool) -
         require_room(cached.parent, path.stat().st_size, f"A copy of {path}")
         with replacing(cached) as growing:
             shutil.copyfile(path, growing)
-    # Rally looks for what follows the last slash in its cache and, with --offline, goes nowhere.
-    urls = {"jdk.bundled.release_url": f"/{name}", "jdk.unbundled.release_url": f"/{name}"}
     chosen = None if has_jdk and not java else choose_java(range(17, 22), java)[0]
-    return Engine("archive", found, cached, chosen, urls)
+    return Engine("archive", found, cached, chosen, _urls(name))
+
+
+def _urls(name: str) -> dict[str, str]:
+    """Car variables for an archive in the cache: Rally looks there for what follows the last slash."""
+    return {"jdk.bundled.release_url": f"/{name}", "jdk.unbundled.release_url": f"/{name}"}
+
+
+def _require_tar(what: str) -> None:
+    if not TAR_WORKS:
+        raise MachineError(
+            f"Rally cannot unpack {what} on Python {platform.python_version()} (it needs 3.10.12, 3.11.4 or newer): "
+            f"set PADDOCK_PYTHON to a newer one and remove .venv, or race the embedded engine."
+        )
 
 
 def _look_into(path: Path) -> tuple[str, bool]:

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from paddock import paths
-from paddock.engine.archive import repack
+from paddock.engine.archive import pack, suffix
 from paddock.engine.versions import Release
 from paddock.errors import MachineError
 from paddock.files import checksum, read_record, replacing, require_room, write_json
@@ -25,8 +25,8 @@ Progress = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
 
 
 def archive_path(version: str) -> Path:
-    """Where the repacked archive lies: under the name that the base configuration of our cars ends in."""
-    return paths.distributions_folder() / f"paddock-elasticsearch-{version}.tar.gz"
+    """Where the archive lies; as .tar.gz it has the name that the base configuration of our cars ends in."""
+    return paths.distributions_folder() / f"paddock-elasticsearch-{version}{suffix()}"
 
 
 def is_present(release: Release) -> bool:
@@ -65,7 +65,7 @@ def fetch(release: Release, progress: Progress) -> Path:
             zipped = _download(release, temporary, progress)
             _check(zipped, release)
             with replacing(archive) as growing:
-                repack(zipped, growing)
+                pack(zipped, growing, suffix())
             record = {"version": release.version, "source-sha512": release.sha512, "bytes": archive.stat().st_size}
             write_json(_record_path(archive), record)
         finally:

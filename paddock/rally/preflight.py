@@ -6,7 +6,6 @@ import socket
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import psutil
 
@@ -112,7 +111,13 @@ def _others() -> list[str]:
     found = []
     for process in other_rally_processes():
         try:
-            found.append(f"process {process.pid}: {Path(process.exe()).name} {' '.join(process.cmdline()[1:3])}")
+            if process.status() == psutil.STATUS_ZOMBIE:
+                found.append(
+                    f"process {process.pid}, which has ended but was not collected by its parent, process "
+                    f"{process.ppid()}; a container needs an init for that, as 'docker run --init' gives it"
+                )
+            else:
+                found.append(f"process {process.pid}: {' '.join(process.cmdline()[:3])}")
         except psutil.Error:
             continue
     if not found and port_holder(ACTOR_PORT):

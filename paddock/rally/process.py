@@ -19,6 +19,7 @@ from pathlib import Path
 from types import FrameType
 
 from paddock.errors import Interrupted
+from paddock.rally import orphans
 from paddock.rally.privileges import Identity
 from paddock.rally.processes import MARK
 
@@ -49,6 +50,7 @@ def run_rally(
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 120, 0, 0))
     env = {**os.environ, **environment, **identity.environment, MARK: race_id, "TERM": "xterm"}
     output.parent.mkdir(parents=True, exist_ok=True)
+    orphans.adopt()
     with _interruptions() as interrupted, output.open("wb") as log:
         try:
             process = subprocess.Popen(
@@ -71,6 +73,8 @@ def run_rally(
                     log.flush()
                     on_text(text.decode("utf-8", "replace"))
                 on_tick()
+                # At once: Rally waits for the node's entry in the process table to go.
+                orphans.collect(process.pid)
                 if ended:
                     break
                 if interrupted and not asked_at:

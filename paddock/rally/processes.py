@@ -71,7 +71,7 @@ def other_rally_processes() -> list[psutil.Process]:
             in_python = name.lower().startswith("python") and any("esrally" in word for word in words)
             daemon = any("esrallyd" in word for word in words)
             rally = name in ("esrally", "rally") or (in_python and not daemon)
-            if rally and process.pid != os.getpid() and process.status() != psutil.STATUS_ZOMBIE:
+            if rally and process.pid != os.getpid():
                 found.append(process)
         except (psutil.Error, OSError):
             continue

@@ -11,8 +11,14 @@ from pathlib import Path
 import pytest
 
 from paddock import paths
-from paddock.engine import choose_engine
-from paddock.errors import UsageError
+from paddock.engine import archive, choose, choose_engine
+from paddock.errors import MachineError, UsageError
+
+
+@pytest.fixture(autouse=True)
+def tar_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a Python that is new enough; the old ones have a test of their own."""
+    monkeypatch.setattr(choose, "TAR_WORKS", True)
 
 
 @contextmanager
@@ -86,3 +92,18 @@ def test_archives_that_are_none_are_named(tmp_path: Path) -> None:
     zipped.write_bytes(b"PK")
     with pytest.raises(UsageError, match=r"is no \.tar\.gz"):
         choose_engine(None, str(zipped), None, quiet)
+
+
+def test_on_an_old_python_tarballs_are_refused_and_the_embedded_engine_is_a_zip(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rally cannot unpack tar files on Python 3.11.2 (Debian 12's own): said at once, and led round for the default."""
+    monkeypatch.setattr(choose, "TAR_WORKS", False)
+    monkeypatch.setattr(archive, "TAR_WORKS", False)
+    source = an_archive(tmp_path, "elasticsearch-8.9.1/lib/elasticsearch-8.9.1.jar")
+    for wanted in ("official", str(source)):
+        with pytest.raises(MachineError, match=r"cannot unpack .* on Python .*PADDOCK_PYTHON"):
+            choose_engine(None, wanted, None, quiet)
+    engine = choose_engine(None, None, None, quiet, fetch=False)
+    assert engine.archive.name == "paddock-elasticsearch-8.8.2.zip"
+    assert engine.car_params["jdk.bundled.release_url"] == "/paddock-elasticsearch-8.8.2.zip"

@@ -17,7 +17,6 @@ import time
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 
@@ -80,7 +79,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    """A mirror of Maven Central on loopback."""
+    """A mirror of Maven Central on loopback, for a Python on which Rally can unpack tar files."""
+    monkeypatch.setattr("paddock.engine.archive.TAR_WORKS", True)
     with Server() as serving:
         serving.daemon_threads = True
         threading.Thread(target=serving.serve_forever, daemon=True).start()
@@ -105,6 +105,14 @@ def nothing_half_made() -> bool:
 def zips(server: Server) -> int:
     """How often the zip was asked for."""
     return sum(path.endswith(".zip") for path in server.requests)
+
+
+def test_an_old_python_gets_the_zip_itself(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where Rally cannot unpack tar files, its cache gets Elastic's zip, byte for byte."""
+    monkeypatch.setattr("paddock.engine.archive.TAR_WORKS", False)
+    archive = download.fetch(RELEASE, quiet)
+    assert archive.name == "paddock-elasticsearch-1.2.3.zip"
+    assert archive.read_bytes() == ZIP
 
 
 def test_the_archive_is_repacked_with_executable_scripts(server: Server) -> None:
@@ -145,7 +153,7 @@ def test_a_corrupted_download_is_thrown_away(server: Server) -> None:
 def test_a_download_that_breaks_off_leaves_nothing(server: Server) -> None:
     """A connection that ends early is an error, not an archive."""
     server.body = ZIP[: len(ZIP) // 2]
-    with pytest.raises(MachineError, match="damaged|could not be downloaded"):
+    with pytest.raises(MachineError, match=r"damaged|could not be downloaded"):
         download.fetch(RELEASE, quiet)
     assert nothing_half_made()
 

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -244,13 +245,14 @@ def test_after_kill_9_the_next_race_clears_up(
 def test_only_one_race_at_a_time(watcher: Callable[..., subprocess.Popen]) -> None:
     """A second race beside a running one is refused with the first one's name."""
     watcher()
-    with pytest.raises(MachineError, match="one at a time|has to wait for the race"):
+    with pytest.raises(MachineError, match=r"one at a time|has to wait for the race"):
         race(a_request("second"))
 
 
 def test_rallies_that_have_just_ended_are_waited_for(fake_rally: Callable[..., None]) -> None:
     """A process that Rally would take for another Rally is waited for, with a sentence, not refused."""
     stand_in = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(2)", "esrally"])
+    threading.Thread(target=stand_in.wait).start()
     try:
         began = time.monotonic()
         _, said, _ = race(a_request())
@@ -276,3 +278,24 @@ def test_a_process_id_that_came_back_is_not_ours() -> None:
     me = psutil.Process()
     assert leftovers.Ledger("x", me.pid, me.create_time(), 0.0).watched
     assert not leftovers.Ledger("x", me.pid, me.create_time() - 100, 0.0).watched
+
+
+def test_a_dead_rally_that_nobody_collected_is_explained() -> None:
+    """Rally goes by names, dead entries of the process table included; the sentence says what a container lacks."""
+    program = "import ctypes, time; ctypes.CDLL(None).prctl(15, b'esrally', 0, 0, 0); time.sleep(0.2)"
+    dead = subprocess.Popen([sys.executable, "-c", program])
+    try:
+        time.sleep(1)
+        assert psutil.Process(dead.pid).status() == psutil.STATUS_ZOMBIE
+        with pytest.raises(MachineError, match=r"was not collected by its parent.*docker run --init"):
+            preflight.wait_for_others(lambda _: None, patience=0.3)
+    finally:
+        dead.wait()
+
+
+def test_actors_that_outlive_rally_are_collected(fake_rally: Callable[..., None]) -> None:
+    """Orphans of a race become our children and are collected, so that no dead entry stays."""
+    fake_rally(node=True)
+    race(a_request())
+    dead = [child for child in psutil.Process().children() if child.status() == psutil.STATUS_ZOMBIE]
+    assert dead == []

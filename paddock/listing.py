@@ -1,0 +1,105 @@
+"""What there is: tracks, challenges, cars and corpora, as tables for people and JSON for machines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from paddock.console import print_result
+from paddock.tables import as_json, table
+
+
+@dataclass(frozen=True)
+class Listing:
+    """One or more tables.
+
+    :param sections: title, column headers, rows; headers serve as keys in JSON.
+    :param closing: a sentence below the tables.
+    """
+
+    sections: Sequence[tuple[str, Sequence[str], Sequence[Sequence[Any]]]]
+    closing: str = ""
+
+
+def show(listing: Listing, machine: bool) -> None:
+    """Print it on stdout."""
+    if machine:
+        print_result(
+            as_json(
+                {
+                    title: [dict(zip(headers, row, strict=True)) for row in rows]
+                    for title, headers, rows in listing.sections
+                }
+            )
+        )
+        return
+    blocks = [f"{title}\n\n{table(headers, rows)}" for title, headers, rows in listing.sections]
+    print_result("\n\n".join([*blocks, listing.closing] if listing.closing else blocks))
+
+
+def tracks() -> Listing:
+    """All tracks."""
+    from paddock.tracks import load_tracks
+
+    rows = [[track.name, track.description] for track in load_tracks()]
+    return Listing([("Tracks", ("name", "description"), rows)], "'./inv track NAME' shows the parameters of one.")
+
+
+def track(name: str) -> Listing:
+    """One track with its challenges and parameters."""
+    from paddock.tracks import load_track
+
+    found = load_track(name)
+    challenge_rows = [[c.name + (" (default)" if c.default else ""), c.description] for c in found.challenges]
+    parameters = [[p.name, p.default_text, p.unit, p.description] for p in found.parameters]
+    return Listing(
+        [
+            (f"Challenges of {name}", ("name", "description"), challenge_rows),
+            (f"Parameters of {name}", ("name", "default", "unit", "description"), parameters),
+        ]
+    )
+
+
+def challenges() -> Listing:
+    """All challenges, with their tasks on the tracks that have them."""
+    from paddock.tracks import load_tracks
+
+    rows: dict[str, list[str]] = {}
+    for each in load_tracks():
+        for challenge in each.challenges:
+            row = rows.setdefault(challenge.name, [challenge.name, "", challenge.description])
+            row[1] = ", ".join(filter(None, [row[1], each.name]))
+    return Listing([("Challenges", ("name", "tracks", "description"), list(rows.values()))])
+
+
+def cars() -> Listing:
+    """All cars and mixins."""
+    from paddock.cars import load_cars
+
+    everything = load_cars().values()
+    sections = [
+        (title, ("name", "description"), [[car.name, car.description] for car in everything if car.kind == kind])
+        for title, kind in (("Cars", "car"), ("Mixins", "mixin"))
+    ]
+    return Listing(sections, "One car and any mixins make a node: --car 1gheap,index-buffer-30.")
+
+
+def corpora() -> Listing:
+    """Recipes, and the corpora that have been made from them."""
+    from paddock.corpora.recipe import load_recipe, recipe_names
+    from paddock.corpora.store import list_corpora
+    from paddock.files import gibibytes
+
+    recipes = [[name, load_recipe(name).description] for name in recipe_names()]
+    made = [
+        [record.recipe, f"{record.documents:,}", record.seed, gibibytes(record.bytes), record.file]
+        for record in list_corpora()
+    ]
+    return Listing(
+        [
+            ("Recipes", ("name", "description"), recipes),
+            ("Corpora at hand", ("recipe", "documents", "seed", "size", "file"), made),
+        ],
+        "'./inv corpus.generate RECIPE --documents N' makes one; races make what they need.",
+    )

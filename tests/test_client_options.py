@@ -1,0 +1,46 @@
+"""Secrets for someone else's cluster: from a file or the environment, and never shown."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+
+import pytest
+
+from paddock.client_options import VARIABLE, read_client_options
+from paddock.errors import UsageError
+
+
+def test_options_from_a_file(tmp_path: Path) -> None:
+    """The file is given to Rally as it is, and is nobody's to delete."""
+    file = tmp_path / "cluster.json"
+    file.write_text(json.dumps({"default": {"use_ssl": True, "basic_auth_password": "hush"}}))
+    options = read_client_options(str(file), {})
+    assert (options.file, options.temporary) == (file, False)
+    assert options.values["use_ssl"] is True
+
+
+def test_options_from_the_environment_go_to_a_private_file() -> None:
+    """Only the user can read what is written for Rally, and it is marked as ours to delete."""
+    options = read_client_options(None, {VARIABLE: "use_ssl:true,basic_auth_password:hush"})
+    assert options.temporary
+    assert stat.S_IMODE(options.file.stat().st_mode) == 0o600
+    assert json.loads(options.file.read_text()) == {"default": {"use_ssl": True, "basic_auth_password": "hush"}}
+
+
+def test_no_secret_is_shown() -> None:
+    """The object can be printed without giving anything away."""
+    assert "hush" not in repr(read_client_options(None, {VARIABLE: "basic_auth_password:hush"}))
+
+
+def test_options_on_the_command_line_are_refused_without_repeating_them() -> None:
+    """They would stay in the shell's history; the sentence must not print the secret again."""
+    with pytest.raises(UsageError, match=VARIABLE) as caught:
+        read_client_options("basic_auth_password:hush", {})
+    assert "hush" not in str(caught.value)
+
+
+def test_without_options_rally_uses_its_defaults() -> None:
+    """No option, no variable: no file."""
+    assert read_client_options(None, {}).file is None

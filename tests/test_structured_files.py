@@ -1,0 +1,78 @@
+"""YAML and JSON with the line of every mistake."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from paddock import structured_files
+from paddock.errors import FileError
+from paddock.structured_files import read_json, read_yaml
+
+SCHEMA = {
+    "type": "object",
+    "required": ["name"],
+    "additionalProperties": False,
+    "properties": {
+        "name": {"type": "string"},
+        "list": {"type": "array", "items": {"type": "object", "properties": {"size": {"type": "integer"}}}},
+    },
+}
+
+
+@pytest.fixture(autouse=True)
+def schema(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A small schema in the place of the real ones."""
+    monkeypatch.setattr(structured_files, "load_schema", lambda _name: SCHEMA)
+
+
+def problem(tmp_path: Path, text: str) -> FileError:
+    """The error that this text gives."""
+    file = tmp_path / "file.yml"
+    file.write_text(text)
+    with pytest.raises(FileError) as caught:
+        read_yaml(file, "any")
+    assert str(caught.value).startswith(f"{file}")
+    return caught.value
+
+
+def test_a_good_file_is_read(tmp_path: Path) -> None:
+    """Values come out as YAML means them."""
+    file = tmp_path / "file.yml"
+    file.write_text("name: x\nlist:\n- size: 3\n")
+    assert read_yaml(file, "any") == {"name": "x", "list": [{"size": 3}]}
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("name: x\nlist: [1\n", 3, "not valid YAML"),
+        ("name: x\nname: y\n", 2, "'name' stands here twice"),
+        ("name: x\nlist:\n- size: 1\n- size: big\n", 4, "'big' is not of type 'integer'"),
+        ("name: x\nsize: 3\n", 1, "'size' was unexpected"),
+        ("list: []\n", 1, "'name' is a required property"),
+        ("name: x\n\tlist: []\n", 2, "not valid YAML"),
+    ],
+)
+def test_mistakes_have_a_line(tmp_path: Path, text: str, line: int, words: str) -> None:
+    """Syntax, repeated keys and schema errors name the line they are in."""
+    error = problem(tmp_path, text)
+    assert error.line == line
+    assert words in str(error)
+
+
+def test_an_empty_file_and_a_missing_one_are_named(tmp_path: Path) -> None:
+    """Neither ends in a traceback."""
+    assert "is not of type 'object'" in str(problem(tmp_path, ""))
+    with pytest.raises(FileError, match="there is no such file"):
+        read_yaml(tmp_path / "missing.yml", "any")
+
+
+def test_json_mistakes_have_a_line(tmp_path: Path) -> None:
+    """JSON has the same promise."""
+    file = tmp_path / "file.json"
+    file.write_text('{\n"a": 1,\n}')
+    with pytest.raises(FileError, match="not valid JSON") as caught:
+        read_json(file)
+    assert caught.value.line in (2, 3)

@@ -1,0 +1,1 @@
+"""Tests of the tracks and of what reads them."""

@@ -1,0 +1,20 @@
+"""Tells Rally about the runners and the parameter sources of both tracks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from shared.document_count import CheckDocumentCount, ExpectedDocuments
+from shared.first_documents import FirstDocuments
+from shared.health import WaitForHealth
+
+
+def register(registry: Any) -> None:
+    """Register everything under the names that the challenges use.
+
+    :param registry: Rally's plugin registry, as it is passed to ``register`` in a ``track.py``.
+    """
+    registry.register_param_source("first-documents", FirstDocuments)
+    registry.register_param_source("expected-documents", ExpectedDocuments)
+    registry.register_runner("check-document-count", CheckDocumentCount(), async_runner=True)
+    registry.register_runner("wait-for-health", WaitForHealth(), async_runner=True)
