@@ -86,7 +86,9 @@ def prepare(options: RaceOptions, fetch: bool = True) -> PreparedRace:
     race_id = options.race_id or str(uuid.uuid4())
     _check_race_id(race_id)
     _check_target(options)
-    combination, notes = _cars(options)
+    data_path = _data_path(options, race_id)
+    node_params = {**car_params, **({"data_paths": str(data_path)} if data_path else {})}
+    combination, notes = _cars(options, node_params)
     client_options = read_client_options(options.client_options) if options.target_hosts else ClientOptions()
     engine = _engine(options, fetch)
     if engine is not None:
@@ -100,7 +102,7 @@ def prepare(options: RaceOptions, fetch: bool = True) -> PreparedRace:
         cars=combination.names if combination else ("external",),
         engine=engine,
         track_params={**corpus, **params},
-        car_params=car_params,
+        car_params=node_params,
         user_tags={**_circumstances(engine, options), **{key: str(value) for key, value in user_tags.items()}},
         target_hosts=options.target_hosts,
         client_options=client_options.file,
@@ -108,7 +110,7 @@ def prepare(options: RaceOptions, fetch: bool = True) -> PreparedRace:
         http_port=options.port,
         test_mode=options.test_mode,
         on_error=options.on_error,
-        data_path=_data_path(options, race_id),
+        data_path=data_path,
         memory_lock=bool(combination and combination.memory_lock),
         further_arguments=tuple((options.rally_args or "").split()),
     )
@@ -172,10 +174,11 @@ def _check_target(options: RaceOptions) -> None:
         )
 
 
-def _cars(options: RaceOptions) -> tuple[cars.Combination | None, list[str]]:
+def _cars(options: RaceOptions, car_params: Mapping[str, Any]) -> tuple[cars.Combination | None, list[str]]:
     if options.target_hosts:
         return None, []
-    combination = cars.combine(cars.parse_car_names(options.car), cars.load_cars())
+    combination = cars.combine(cars.parse_car_names(options.car), cars.load_cars(), car_params)
+    cars.check_data_paths(combination)
     return combination, list(cars.check_machine(combination, cars.this_machine()))
 
 

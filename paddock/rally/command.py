@@ -113,8 +113,6 @@ def _car_params(request: RaceRequest) -> dict[str, Any]:
     params = dict(request.car_params)
     if request.engine is not None:
         params.update(request.engine.car_params)
-    if request.data_path is not None:
-        params["data_paths"] = str(request.data_path)
     return params
 
 

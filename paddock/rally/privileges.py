@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pwd
+import resource
 import shutil
 import subprocess
 from collections.abc import Mapping
@@ -50,7 +51,8 @@ def choose_identity(
     if os.geteuid() != 0 or not provisions:
         return Identity()
     if namespaces_work():
-        prefix = (*LOCK_MEMORY, *NAMESPACE) if memory_lock else NAMESPACE
+        limited = resource.getrlimit(resource.RLIMIT_MEMLOCK)[1] != resource.RLIM_INFINITY
+        prefix = (*LOCK_MEMORY, *NAMESPACE) if memory_lock and limited else NAMESPACE
         return Identity(prefix, description="in a user namespace, because Elasticsearch refuses root")
     return _other_user(needed, writable)
 

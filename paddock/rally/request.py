@@ -25,7 +25,7 @@ class RaceRequest:
     :param client_options: a JSON file with Rally's client options (they may hold secrets), or None.
     :param client_options_temporary: whether that file was made for this race and goes with it.
     :param on_error: Rally's --on-error.
-    :param data_path: a folder that the node gets as its own and Rally deletes afterwards, or None.
+    :param data_path: the folder outside Rally's that car_params give to the node, cleared up after it; or None.
     :param memory_lock: whether a car asks the node to lock its memory.
     """
 

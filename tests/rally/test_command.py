@@ -58,8 +58,7 @@ def test_parameters_port_tags_and_test_mode_reach_rally() -> None:
     words = arguments(
         a_request(
             track_params={"bulk_size": 500},
-            car_params={"heap_size": "2g"},
-            data_path=Path("/disk/paddock-id-1"),
+            car_params={"heap_size": "2g", "data_paths": "/disk/paddock-id-1"},
             user_tags={"engine": "embedded", "ticket": "7"},
             http_port=39500,
             test_mode=True,

@@ -22,7 +22,7 @@ from paddock.engine import Engine
 from paddock.engine.java import Java
 from paddock.errors import MachineError, RaceError, UsageError
 from paddock.rally import leftovers, preflight
-from paddock.rally.processes import RaceProcesses
+from paddock.rally.processes import RaceProcesses, end
 from paddock.rally.progress import Note, TaskProgress
 from paddock.rally.request import RaceRequest
 from paddock.rally.run import race_records, run_race
@@ -186,8 +186,7 @@ def watcher(rally_home: Path, fake_rally: Callable[..., None]) -> Callable[..., 
         process.kill()
         process.wait()
         process.stdout.close()
-    for left in RaceProcesses("cut-off").all():
-        left.kill()
+    end(RaceProcesses("cut-off").all())
 
 
 def wait_until(condition: Callable[[], bool], seconds: float = 20) -> None:

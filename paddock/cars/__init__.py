@@ -1,0 +1,21 @@
+"""Cars: what a node is like, as Rally's team in cars/v1 describes it, and whether this machine can carry it."""
+
+from paddock.cars.checks import check_data_paths, check_machine
+from paddock.cars.combination import Combination, combine, parse_car_names
+from paddock.cars.files import Car, load_cars
+from paddock.cars.machine import Machine, largest_heap, this_machine
+from paddock.cars.values import parse_size
+
+__all__ = [
+    "Car",
+    "Combination",
+    "Machine",
+    "check_data_paths",
+    "check_machine",
+    "combine",
+    "largest_heap",
+    "load_cars",
+    "parse_car_names",
+    "parse_size",
+    "this_machine",
+]

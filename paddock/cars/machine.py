@@ -1,0 +1,121 @@
+"""What this machine, or the container around us, grants a node: memory, processors, locked memory."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+# A heap above this share leaves the JVM's own memory, the load driver and the page cache too little to race at all.
+LARGEST_HEAP_SHARE = 0.8
+CGROUPS = Path("/sys/fs/cgroup")
+MEMBERSHIP = Path("/proc/self/cgroup")
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Resources that a node can have here.
+
+    :param memory_bytes: physical memory, or the container's limit if that is lower.
+    :param processors: processors that we may run on, or the container's quota (rounded up, as the JVM does).
+    :param locked_memory_limit: the most bytes that a node can be allowed to lock; None for no limit.
+    """
+
+    memory_bytes: int
+    processors: int
+    locked_memory_limit: int | None
+
+
+def this_machine() -> Machine:
+    """Measure this machine; cheap, changes nothing."""
+    membership = MEMBERSHIP.read_text(encoding="utf-8") if MEMBERSHIP.exists() else ""
+    memory = [psutil.virtual_memory().total, cgroup_memory_limit(CGROUPS, membership)]
+    processors = [_usable_processors(), cgroup_processors(CGROUPS, membership)]
+    return Machine(
+        memory_bytes=min(limit for limit in memory if limit is not None),
+        processors=min(limit for limit in processors if limit is not None),
+        locked_memory_limit=_locked_memory_limit(),
+    )
+
+
+def largest_heap(machine: Machine) -> int:
+    """The largest heap in bytes with which a race is possible here at all."""
+    return int(machine.memory_bytes * LARGEST_HEAP_SHARE)
+
+
+def cgroup_memory_limit(root: Path, membership: str) -> int | None:
+    """The lowest memory limit, in bytes, on the way from our control group to the root; None if there is none.
+
+    :param root: where control groups are mounted.
+    :param membership: the text of /proc/self/cgroup.
+    """
+    limits = [
+        int(text)
+        for folder, version in _folders(root, membership, "memory")
+        if (text := _read(folder / ("memory.max" if version == 2 else "memory.limit_in_bytes"))).isdigit()
+    ]
+    # Version 1 writes "no limit" as a number beyond any memory; the caller's minimum drops it.
+    return min(limits, default=None)
+
+
+def cgroup_processors(root: Path, membership: str) -> int | None:
+    """The lowest processor quota on the way from our control group to the root, rounded up; None if there is none."""
+    quotas = []
+    for folder, version in _folders(root, membership, "cpu"):
+        if version == 2:
+            words = _read(folder / "cpu.max").split()
+        else:
+            words = [_read(folder / "cpu.cfs_quota_us"), _read(folder / "cpu.cfs_period_us")]
+        if len(words) == 2 and all(word.isdigit() and int(word) > 0 for word in words):
+            quotas.append(math.ceil(int(words[0]) / int(words[1])))
+    return min(quotas, default=None)
+
+
+def _folders(root: Path, membership: str, controller: str) -> Iterator[tuple[Path, int]]:
+    """The folders, with the version of control groups, whose limits for ``controller`` hold for us.
+
+    Inside a container the path in ``membership`` may be the host's and not exist here: files that are missing
+    are no limits, and the root is always looked at.
+    """
+    for line in membership.splitlines():
+        _, controllers, path = line.split(":", 2)
+        if controllers and controller not in controllers.split(","):
+            continue
+        top, version = (root / controller, 1) if controllers else (root, 2)
+        folder = top / path.lstrip("/")
+        yield from ((place, version) for place in (folder, *folder.parents) if place.is_relative_to(top))
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="ascii").strip()
+    except OSError:
+        return ""
+
+
+def _usable_processors() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _locked_memory_limit() -> int | None:
+    """The hard limit on locked memory, None if there is none or if we may lift it.
+
+    Whether we may is tried and undone: being root does not tell, for a container's root mostly may not.
+    """
+    import resource  # not on Windows, where Rally does not run a node either
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_MEMLOCK)
+    if hard == resource.RLIM_INFINITY:
+        return None
+    try:
+        resource.setrlimit(resource.RLIMIT_MEMLOCK, (soft, resource.RLIM_INFINITY))
+    except (ValueError, OSError):
+        return hard
+    resource.setrlimit(resource.RLIMIT_MEMLOCK, (soft, hard))
+    return None

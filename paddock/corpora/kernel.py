@@ -1,0 +1,189 @@
+"""The compiled loop that writes documents: fragments of a World appended to one buffer, integers only.
+
+It runs without Python's global lock, so several threads can fill several buffers. What it writes depends on
+the World, the seed and the number of the block alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from paddock.corpora import integers
+from paddock.corpora.wide_copy import copy_32
+from paddock.corpora.world import ACTOR, DRAWN, FIXED, HELD, NOTHING, OVERCOPY, REMEMBERED, TIME, World
+
+DOCUMENTS_PER_BLOCK = 10_000  # divides the 50,000 lines of Rally's offset tables
+
+# numba turns int64 + uint64 into a float, hence a typed constant for every number that meets a random one.
+_GOLDEN = np.uint64(integers.GOLDEN)
+_FIRST, _SECOND = (np.uint64(multiplier) for multiplier in integers.MULTIPLIERS)
+_27, _30, _31, _32 = (np.uint64(shift) for shift in (27, 30, 31, 32))
+_LOW_32, _LOW_16 = np.uint64(0xFFFFFFFF), np.uint64(0xFFFF)
+
+_JITTER_BITS = 10  # a document falls on a random 1/1024 of its share of the week
+_TIME_LENGTH, _DATE_LENGTH = 23, 10
+_ZERO = ord("0")
+
+
+def _compiled(function: Callable[..., Any]) -> Any:
+    """Compile on first use; the machine code is kept beside the source, in the user's cache, or nowhere."""
+    try:
+        return njit(cache=True, nogil=True)(function)
+    except RuntimeError:  # numba found no folder for its cache that this user may write to
+        return njit(nogil=True)(function)
+
+
+@_compiled
+def _mix(value):  # type: ignore[no-untyped-def]  # compiled: numba infers the types
+    """The finalizer of SplitMix64, as integers.mix."""
+    value = (value ^ (value >> _30)) * _FIRST
+    value = (value ^ (value >> _27)) * _SECOND
+    return value ^ (value >> _31)
+
+
+@_compiled
+def _pick(world, pool, random):  # type: ignore[no-untyped-def]
+    """An item of a pool: the upper 32 random bits choose the column, the lower ones between its two items."""
+    column = world.pool_start[pool] + np.int64(((random >> _32) * world.pool_size[pool]) >> _32)
+    if (random & _LOW_32) < world.column_threshold[column]:
+        return world.column_own[column]
+    return world.column_other[column]
+
+
+@_compiled
+def _write_number(target, at, value, digits):  # type: ignore[no-untyped-def]
+    """A number with leading zeros."""
+    for place in range(at + digits - 1, at - 1, -1):
+        target[place] = _ZERO + value % 10
+        value //= 10
+
+
+@_compiled
+def _write_date(target, days):  # type: ignore[no-untyped-def]
+    """YYYY-MM-DD of a day counted from 1970-01-01 (Howard Hinnant's civil_from_days)."""
+    shifted = days + 719468
+    era = shifted // 146097
+    of_era = shifted - era * 146097
+    year_of_era = (of_era - of_era // 1460 + of_era // 36524 - of_era // 146096) // 365
+    of_year = of_era - (365 * year_of_era + year_of_era // 4 - year_of_era // 100)
+    shifted_month = (5 * of_year + 2) // 153
+    month = shifted_month + 3 if shifted_month < 10 else shifted_month - 9
+    _write_number(target, 0, year_of_era + era * 400 + (1 if month <= 2 else 0), 4)
+    _write_number(target, 5, month, 2)
+    _write_number(target, 8, of_year - (153 * shifted_month + 2) // 5 + 1, 2)
+
+
+@_compiled
+def write_block(world, seed, block, documents, out):  # type: ignore[no-untyped-def]
+    """Write the first ``documents`` documents of a block into ``out``; returns the number of bytes.
+
+    :param world: the World.
+    :param seed: a uint64; other seeds give other documents.
+    :param block: the block's number from 0, a uint64; a block has DOCUMENTS_PER_BLOCK documents.
+    :param documents: an int64.
+    :param out: bytes, at least documents * world.longest + OVERCOPY.
+    """
+    state = _mix(_mix(seed + _GOLDEN) + block)
+    slots = np.uint64(world.sessions - 1)
+    steps = np.uint64(world.successors.shape[1] - 1)
+    actor_of = np.full(world.sessions, NOTHING, dtype=np.int64)
+    place_of = np.full(world.sessions, NOTHING, dtype=np.int64)
+    memory_of = np.full(world.sessions, NOTHING, dtype=np.int64)
+    held_of = np.zeros((world.sessions, world.held_pools.size), dtype=np.int64)
+
+    time_text = np.zeros(OVERCOPY, dtype=np.uint8)
+    for place, character in ((4, 45), (7, 45), (10, 84), (13, 58), (16, 58), (19, 46)):  # "-", "-", "T", ":", ":", "."
+        time_text[place] = character
+    total_weight = world.minutes[world.minutes.size - 1]
+    scale = world.documents_per_week << _JITTER_BITS
+    week, minute, written_minute, written_day = -1, 0, -1, -1
+
+    at = 0
+    for position in range(documents):
+        state += _GOLDEN
+        random = _mix(state)
+        slot = np.int64((random >> np.uint64(10)) & slots)
+
+        # When: the document's share of the week's weight, then its place within that minute.
+        number = np.int64(block) * DOCUMENTS_PER_BLOCK + position
+        if number // world.documents_per_week != week:
+            week = number // world.documents_per_week
+            minute = 0
+        jitter = np.int64(random & np.uint64((1 << _JITTER_BITS) - 1))
+        weight = (((number - week * world.documents_per_week) << _JITTER_BITS) + jitter) * total_weight
+        while world.minutes[minute + 1] * scale <= weight:
+            minute += 1
+        minute_weight = (world.minutes[minute + 1] - world.minutes[minute]) * scale
+        milliseconds = (weight - world.minutes[minute] * scale) * 60000 // minute_weight
+        absolute_minute = world.start // 60 + week * 10080 + minute
+        if absolute_minute != written_minute:
+            written_minute = absolute_minute
+            if absolute_minute // 1440 != written_day:
+                written_day = absolute_minute // 1440
+                _write_date(time_text, written_day)
+            _write_number(time_text, 11, absolute_minute // 60 % 24, 2)
+            _write_number(time_text, 14, absolute_minute % 60, 2)
+        _write_number(time_text, 17, milliseconds // 1000, 2)
+        _write_number(time_text, 20, milliseconds % 1000, 3)
+
+        # Who and what: the next event of an open session, or the first of a new one.
+        event = np.int64(NOTHING)
+        if actor_of[slot] != NOTHING:
+            of_class = world.actor_class[actor_of[slot]]
+            if ((random >> np.uint64(20)) & _LOW_16) < world.class_stay[of_class]:
+                if world.class_linked[of_class] == 0:
+                    state += _GOLDEN
+                    event = np.int64(_pick(world, world.class_entry[of_class], _mix(state)))
+                elif place_of[slot] != NOTHING:
+                    event = np.int64(world.successors[place_of[slot], np.int64((random >> np.uint64(36)) & steps)])
+        if event == NOTHING:
+            state += _GOLDEN
+            actor_of[slot] = _pick(world, world.actors, _mix(state))
+            of_class = world.actor_class[actor_of[slot]]
+            state += _GOLDEN
+            event = np.int64(_pick(world, world.class_entry[of_class], _mix(state)))
+            state += _GOLDEN
+            memory_of[slot] = _pick(world, world.class_memory[of_class], _mix(state))
+            place_of[slot] = NOTHING
+            for column in range(world.held_pools.size):
+                state += _GOLDEN
+                held_of[slot, column] = _pick(world, world.held_pools[column], _mix(state))
+
+        for piece in range(world.event_start[event], world.event_start[event + 1]):
+            kind = world.piece_kind[piece]
+            argument = np.int64(world.piece_argument[piece])
+            if kind == FIXED:
+                fragment = argument
+            elif kind == DRAWN:
+                state += _GOLDEN
+                fragment = np.int64(_pick(world, argument, _mix(state)))
+            elif kind == ACTOR:
+                fragment = np.int64(world.actor_attributes[actor_of[slot], argument])
+            elif kind == HELD:
+                fragment = held_of[slot, argument]
+            elif kind == REMEMBERED:
+                fragment = memory_of[slot]
+            else:
+                copy_32(out, at, time_text, 0)
+                at += _TIME_LENGTH if kind == TIME else _DATE_LENGTH
+                continue
+            start = world.fragment_start[fragment]
+            length = world.fragment_start[fragment + 1] - start
+            for done in range(0, length, OVERCOPY):
+                copy_32(out, at + done, world.blob, start + done)
+            at += length
+
+        if world.event_moves[event] != 0 and world.class_linked[of_class] != 0:
+            place_of[slot] = event
+            if world.event_memory[event] != NOTHING:
+                memory_of[slot] = world.event_memory[event]
+    return at
+
+
+def new_buffer(world: World, documents: int) -> np.ndarray:
+    """A buffer that ``documents`` documents fit into; memory that is never touched costs nothing."""
+    return np.empty(documents * world.longest + OVERCOPY, dtype=np.uint8)

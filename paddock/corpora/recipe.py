@@ -1,0 +1,133 @@
+"""Recipes: the YAML files in corpora/ that say what the documents of a corpus look like."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from paddock.corpora.patterns import placeholders, slots
+from paddock.errors import FileError
+from paddock.paths import RECIPES
+from paddock.structured_files import read_yaml
+from paddock.suggestions import unknown
+
+_SUCCESSORS = 16  # places in a page's row of links
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A recipe that has been checked."""
+
+    name: str
+    description: str
+    path: Path
+    model: str
+    documents: int  # how many a corpus has unless told otherwise
+    seed: int
+    first_day: datetime.date
+    checksum: str  # sha256 of the contents; comments and layout do not count
+    content: dict[str, Any] = field(repr=False, hash=False)  # as in the file; its meaning is the model's
+
+
+def recipe_names() -> list[str]:
+    """The names of all recipes, sorted."""
+    return sorted(path.stem for path in RECIPES.glob("*.yml"))
+
+
+def load_recipe(name: str) -> Recipe:
+    """The recipe of that name.
+
+    :raises UsageError: if there is none; with the nearest names.
+    :raises FileError: if the file is wrong.
+    """
+    if name not in recipe_names():
+        raise unknown("recipe", name, recipe_names(), "./inv corpora")
+    return read_recipe(RECIPES / f"{name}.yml")
+
+
+def read_recipe(path: Path) -> Recipe:
+    """The recipe in that file.
+
+    :raises FileError: if it breaks the schema or names something that it does not define.
+    """
+    content = read_yaml(path, "recipe")
+    problem = next(_problems(content), None)
+    if problem:
+        raise FileError(path, problem)
+    try:
+        first_day = datetime.date.fromisoformat(content["rhythm"]["start"])
+    except ValueError:
+        raise FileError(path, f"rhythm.start is no day of the calendar: {content['rhythm']['start']}.") from None
+    # Not sorted: the order of keys decides in which order tables are filled.
+    canonical = json.dumps(content).encode("ascii")
+    return Recipe(
+        name=path.stem,
+        description=content["description"],
+        path=path,
+        model=content["model"],
+        documents=content["documents"],
+        seed=content["seed"],
+        first_day=first_day,
+        checksum=hashlib.sha256(canonical).hexdigest(),
+        content=content,
+    )
+
+
+def _problems(content: dict[str, Any]) -> Iterator[str]:
+    """What a schema cannot say: names that point nowhere, numbers that do not fit together; a sentence each."""
+    if content["model"] == "access-log":
+        yield from _access_log_problems(content)
+    else:
+        yield from _application_log_problems(content)
+
+
+def _access_log_problems(content: dict[str, Any]) -> Iterator[str]:
+    if sum(content["links"].values()) != _SUCCESSORS:
+        yield f"the numbers under 'links' add up to {sum(content['links'].values())}, but must add up to {_SUCCESSORS}."
+    groups = {group["name"] for group in content["paths"]}
+    for kind in ("page", "asset", "action"):
+        if not any(group["kind"] == kind for group in content["paths"]):
+            yield f"'paths' has no group of the kind '{kind}': a site needs pages, assets and actions."
+    pages = {group["name"] for group in content["paths"] if group["kind"] == "page"}
+    for visitor in content["visitors"]:
+        allowed, what = (pages, "pages") if visitor["follows_links"] else (groups, "paths")
+        for entry in visitor["entries"]:
+            if entry not in allowed:
+                yield f"the visitors '{visitor['name']}' enter at '{entry}', which is no group of {what}."
+    for group in content["paths"]:
+        if group.get("query", "searches") not in {*content["queries"], "searches"}:
+            yield f"the paths '{group['name']}' take the query '{group['query']}', which 'queries' does not define."
+        if group["bytes"][0] > group["bytes"][1]:
+            yield f"the bytes of the paths '{group['name']}' are no range: the smaller number comes first."
+        for word in placeholders(group["pattern"]):
+            if word not in content["words"]:
+                yield f"the pattern '{group['pattern']}' needs the words '{word}', which 'words' has not."
+
+
+def _application_log_problems(content: dict[str, Any]) -> Iterator[str]:
+    known = {"noun", *content["words"]}
+    known |= {word.capitalize() for word in known}
+    for name, group in content["messages"].items():
+        for pattern in group["patterns"]:
+            for word in placeholders(pattern):
+                if word not in known:
+                    yield f"the message '{pattern}' of '{name}' needs the words '{word}', which 'words' has not."
+            for slot in slots(pattern):
+                if slot not in content["slots"]:
+                    yield f"the message '{pattern}' of '{name}' needs the slot '{slot}', which 'slots' has not."
+    kinds = set(content["threads"])
+    for flow in content["flows"]:
+        for step in flow["steps"]:
+            if step not in content["messages"]:
+                yield f"a flow has the step '{step}', which 'messages' does not define."
+        if flow["thread"] not in kinds:
+            yield f"a flow runs on the thread '{flow['thread']}', which 'threads' does not define."
+    for kind in sorted(kinds - {flow["thread"] for flow in content["flows"]}):
+        yield f"the threads '{kind}' have no flow."
+    for kind in sorted(kinds - set(content["stack_traces"]["bottom_frames"])):
+        yield f"stack_traces.bottom_frames has no frames for the threads '{kind}'."

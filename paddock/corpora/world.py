@@ -1,0 +1,212 @@
+"""The tables that the generator's kernel reads: byte fragments, what is drawn from them, who logs, and what comes next.
+
+A document is written by an *actor* (a client, a thread) who is in a *session* (a visit, a request being handled).
+Each document is one *event*; an event is a list of pieces, and each piece is a fragment of bytes that is either
+fixed, drawn from a pool, the actor's own, drawn once per session, remembered from the event before, or the time.
+Models (access_log.py, application_log.py) fill a WorldBuilder; kernel.py knows nothing but these tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+# The kinds of pieces.
+FIXED = 0  # the fragment itself
+DRAWN = 1  # a fragment of a pool, drawn anew for each document
+ACTOR = 2  # a column of the actor's attributes
+HELD = 3  # a fragment that was drawn when the session began
+REMEMBERED = 4  # the fragment that the session's last event left behind
+TIME = 5  # 2026-01-05T08:00:00.123
+DATE = 6  # 2026-01-05
+
+OVERCOPY = 32  # the kernel copies so many bytes at once, so tables and buffers end with as many spare ones
+NOTHING = -1
+THRESHOLD_BITS = 32
+
+
+class World(NamedTuple):
+    """The finished tables; a NamedTuple because compiled code takes one as it is."""
+
+    blob: np.ndarray  # uint8: all fragments, one after another
+    fragment_start: np.ndarray  # int64, one more than there are fragments
+    pool_start: np.ndarray  # int64: first column of each pool in the three arrays below
+    pool_size: np.ndarray  # uint64
+    column_threshold: np.ndarray  # uint64: take `own` below it, else `other` (alias method)
+    column_own: np.ndarray  # int32
+    column_other: np.ndarray  # int32
+    event_start: np.ndarray  # int32: first piece of each event, one more than there are events
+    piece_kind: np.ndarray  # uint8
+    piece_argument: np.ndarray  # int32
+    event_memory: np.ndarray  # int32: the fragment that the session remembers afterwards, or NOTHING
+    event_moves: np.ndarray  # uint8: whether the session goes on from this event
+    successors: np.ndarray  # int32, events x a power of two: equally likely next events, NOTHING ends the session
+    actor_attributes: np.ndarray  # int32, actors x columns: fragments
+    actor_class: np.ndarray  # int32
+    class_entry: np.ndarray  # int32: the pool of a session's first event
+    class_memory: np.ndarray  # int32: the pool of what a session remembers at first
+    class_linked: np.ndarray  # uint8: 1: events follow `successors`; 0: each is drawn from `class_entry`
+    class_stay: np.ndarray  # uint64: the session goes on if 16 random bits are below it
+    held_pools: np.ndarray  # int32: pools drawn once per session
+    actors: int  # the pool of actors
+    sessions: int  # how many sessions are open at a time, a power of two
+    longest: int  # the most bytes that a document can have
+    minutes: np.ndarray  # int64: cumulative weight of the minutes of a week
+    documents_per_week: int
+    start: int  # the first document's earliest time, seconds since 1970 UTC
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One part of an event: its kind and the fragment, pool or column that it means."""
+
+    kind: int
+    argument: int = 0
+
+
+class WorldBuilder:
+    """Collects fragments, pools, events, actors and classes, and turns them into a World."""
+
+    def __init__(self) -> None:
+        self._fragments: dict[bytes, int] = {}
+        self._pools: list[list[int]] = []
+        self._columns: list[tuple[list[int], list[int], list[int]]] = []
+        self._events: list[list[Piece]] = []
+        self._memories: list[int] = []
+        self._moves: list[bool] = []
+        self._successors: dict[int, Sequence[int]] = {}
+        self._actors: list[tuple[int, list[int]]] = []
+        self._classes: list[tuple[int, int, bool, int]] = []
+        self._held: list[int] = []
+
+    def fragment(self, text: str) -> int:
+        """The number of a fragment; the same text has the same number."""
+        return self._fragments.setdefault(text.encode("utf-8"), len(self._fragments))
+
+    def fixed(self, text: str) -> Piece:
+        """A piece that is always the same."""
+        return Piece(FIXED, self.fragment(text))
+
+    def pool(self, items: Sequence[int], weights: Sequence[int]) -> int:
+        """A pool of fragments, events or actors, drawn in proportion to integer weights; returns its number."""
+        self._pools.append(list(items))
+        self._columns.append(alias_columns(items, weights))
+        return len(self._pools) - 1
+
+    def texts(self, texts: Sequence[str], weights: Sequence[int]) -> int:
+        """A pool of fragments given as texts."""
+        return self.pool([self.fragment(text) for text in texts], weights)
+
+    def held(self, pool: int) -> Piece:
+        """A piece drawn from ``pool`` once per session; each pool keeps one value per session."""
+        if pool not in self._held:
+            self._held.append(pool)
+        return Piece(HELD, self._held.index(pool))
+
+    def event(self, pieces: Sequence[Piece], memory: int = NOTHING, moves: bool = True) -> int:
+        """A kind of document; returns its number."""
+        self._events.append(list(pieces))
+        self._memories.append(memory)
+        self._moves.append(moves)
+        return len(self._events) - 1
+
+    def follow(self, event: int, successors: Sequence[int]) -> None:
+        """What may come after ``event`` in a session, all equally likely; as many for all events, a power of two."""
+        self._successors[event] = successors
+
+    def actor_class(self, entry: int, memory: int, linked: bool, stay_percent: int) -> int:
+        """A class of actors (pool of first events, pool of first memories); returns its number."""
+        self._classes.append((entry, memory, linked, stay_percent * (1 << 16) // 100))
+        return len(self._classes) - 1
+
+    def actor(self, of_class: int, attributes: Sequence[int]) -> int:
+        """Someone who logs, with the fragments of each attribute column; returns the number."""
+        self._actors.append((of_class, list(attributes)))
+        return len(self._actors) - 1
+
+    def build(self, actors: int, sessions: int, minutes: Sequence[int], documents_per_week: int, start: int) -> World:
+        """The tables; ``actors`` is the pool of actors, ``minutes`` the weights of the minutes of a week."""
+        lengths = [len(fragment) for fragment in self._fragments]
+        pieces = [piece for event in self._events for piece in event]
+        most = {piece: self._most(piece, lengths) for piece in set(pieces)}
+        width = max((len(row) for row in self._successors.values()), default=1)
+        successors = np.full((len(self._events), width), NOTHING, dtype=np.int32)
+        for event, row in self._successors.items():
+            successors[event] = row
+        own, other, threshold = ([value for columns in self._columns for value in columns[part]] for part in range(3))
+        return World(
+            blob=np.frombuffer(b"".join(self._fragments) + bytes(OVERCOPY), dtype=np.uint8),
+            fragment_start=_starts(lengths, np.int64),
+            pool_start=_starts([len(pool) for pool in self._pools], np.int64),
+            pool_size=np.array([len(pool) for pool in self._pools], dtype=np.uint64),
+            column_threshold=np.array(threshold, dtype=np.uint64),
+            column_own=np.array(own, dtype=np.int32),
+            column_other=np.array(other, dtype=np.int32),
+            event_start=_starts([len(event) for event in self._events], np.int32),
+            piece_kind=np.array([piece.kind for piece in pieces], dtype=np.uint8),
+            piece_argument=np.array([piece.argument for piece in pieces], dtype=np.int32),
+            event_memory=np.array(self._memories, dtype=np.int32),
+            event_moves=np.array(self._moves, dtype=np.uint8),
+            successors=successors,
+            actor_attributes=np.array([attributes for _, attributes in self._actors], dtype=np.int32),
+            actor_class=np.array([of_class for of_class, _ in self._actors], dtype=np.int32),
+            class_entry=np.array([entry for entry, _, _, _ in self._classes], dtype=np.int32),
+            class_memory=np.array([memory for _, memory, _, _ in self._classes], dtype=np.int32),
+            class_linked=np.array([linked for _, _, linked, _ in self._classes], dtype=np.uint8),
+            class_stay=np.array([stay for _, _, _, stay in self._classes], dtype=np.uint64),
+            held_pools=np.array(self._held, dtype=np.int32),
+            actors=actors,
+            sessions=sessions,
+            longest=max(sum(most[piece] for piece in event) for event in self._events),
+            minutes=_starts(minutes, np.int64),
+            documents_per_week=documents_per_week,
+            start=start,
+        )
+
+    def _most(self, piece: Piece, lengths: Sequence[int]) -> int:
+        """The most bytes that a piece can take."""
+        if piece.kind == FIXED:
+            return lengths[piece.argument]
+        if piece.kind == DRAWN:
+            return max(lengths[fragment] for fragment in self._pools[piece.argument])
+        if piece.kind == ACTOR:
+            return max(lengths[attributes[piece.argument]] for _, attributes in self._actors)
+        if piece.kind == HELD:
+            return max(lengths[fragment] for fragment in self._pools[self._held[piece.argument]])
+        if piece.kind == REMEMBERED:
+            first = [fragment for _, memory, _, _ in self._classes for fragment in self._pools[memory]]
+            later = [fragment for fragment in self._memories if fragment != NOTHING]
+            return max(lengths[fragment] for fragment in first + later)
+        return OVERCOPY
+
+
+def alias_columns(items: Sequence[int], weights: Sequence[int]) -> tuple[list[int], list[int], list[int]]:
+    """Vose's alias method in exact integers: (own, other, threshold of 32 bits) for each column.
+
+    Every item keeps its probability to within 2^-32 of a column, so rare ones do appear.
+    """
+    count, total = len(items), sum(weights)
+    scaled = [weight * count for weight in weights]
+    small = [index for index, weight in enumerate(scaled) if weight < total]
+    large = [index for index, weight in enumerate(scaled) if weight >= total]
+    other = list(items)
+    threshold = [1 << THRESHOLD_BITS] * count
+    while small and large:
+        little, big = small.pop(), large[-1]
+        other[little] = items[big]
+        threshold[little] = (scaled[little] << THRESHOLD_BITS) // total
+        scaled[big] -= total - scaled[little]
+        if scaled[big] < total:
+            small.append(large.pop())
+    return list(items), other, threshold
+
+
+def _starts(lengths: Sequence[int], kind: type) -> np.ndarray:
+    """Where each of several consecutive parts begins, and where the last one ends."""
+    starts = [0]
+    for length in lengths:
+        starts.append(starts[-1] + length)
+    return np.array(starts, dtype=kind)

@@ -1,0 +1,156 @@
+"""Installs a node through Rally's own provisioner and starts it, for the tests of the cars."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from esrally.mechanic import provisioner, team
+
+from paddock import paths
+
+START_TIMEOUT = 90  # seconds; a start takes about 10 on a quiet machine
+
+
+def free_http_port() -> int:
+    """A port whose neighbour 100 higher, which Rally gives to the node's transport, is free as well."""
+    for port in range(39300, 39400):
+        try:
+            for number in (port, port + 100):
+                with socket.socket() as probe:
+                    probe.bind(("127.0.0.1", number))
+        except OSError:
+            continue
+        return port
+    raise AssertionError("no free pair of ports between 39300 and 39500")
+
+
+def rally_provisioner(
+    root: Path, car_names: Sequence[str], parameters: dict[str, Any], port: int = 39200, address: str = "127.0.0.1"
+) -> provisioner.BareProvisioner:
+    """Rally's provisioner for a single node below ``root``, as `esrally race` would set it up.
+
+    :param parameters: what --car-params would say.
+    """
+    car = team.load_car(str(paths.PROJECT), list(car_names), parameters)
+    installer = provisioner.ElasticsearchInstaller(
+        car,
+        None,
+        "rally-node-0",
+        "rally-benchmark",
+        str(root / "a-race" / "rally-node-0"),
+        {address},
+        ["rally-node-0"],
+        address,
+        port,
+    )
+    return provisioner.BareProvisioner(installer, [], distribution_version="8.8.2")
+
+
+class Node:
+    """A running node: its HTTP address and its folders."""
+
+    def __init__(self, port: int, configuration: provisioner.NodeConfiguration):
+        self.port = port
+        self.home = Path(configuration.binary_path)
+        self.data_paths = [Path(path) for path in configuration.data_paths]
+        self.logs = Path(configuration.node_root_path) / "logs" / "server"
+
+    def get(self, path: str) -> Any:
+        """The JSON answer to a GET request."""
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=10) as answer:
+            return json.load(answer)
+
+    def put(self, path: str, body: Any) -> Any:
+        """The JSON answer to a PUT request."""
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{self.port}{path}",
+            data=json.dumps(body).encode(),
+            method="PUT",
+            headers={"Content-Type": "application/json"},
+        )
+        with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310
+            return json.load(answer)
+
+    def info(self) -> dict[str, Any]:
+        """This node's entry of GET _nodes."""
+        (entry,) = self.get("/_nodes")["nodes"].values()
+        return entry
+
+
+def _command(home: Path, before: Sequence[str]) -> list[str]:
+    """How to start the node: root gets a user namespace, for Elasticsearch refuses to run as root."""
+    elasticsearch = str(home / "bin" / "elasticsearch")
+    if os.geteuid() == 0:
+        return [*before, "unshare", "-U", "--map-user=1000", "--map-group=1000", elasticsearch]
+    return [*before, elasticsearch]
+
+
+@contextmanager
+def running_node(
+    archive: Path,
+    java_home: Path,
+    root: Path,
+    car_names: Sequence[str],
+    *,
+    extra_settings: str = "",
+    before: Sequence[str] = (),
+    **parameters: Any,
+) -> Iterator[Node]:
+    """A node of these cars, stopped and wiped (as Rally wipes it) at the end.
+
+    :param archive: the distribution, a tar.gz.
+    :param before: words before the command, for example to lift a limit.
+    :param extra_settings: lines added to elasticsearch.yml.
+    :raises AssertionError: if the node ends or does not answer within START_TIMEOUT; with its output.
+    """
+    port = free_http_port()
+    configuration = rally_provisioner(root, car_names, parameters, port).prepare({"elasticsearch": str(archive)})
+    node = Node(port, configuration)
+    with (node.home / "config" / "elasticsearch.yml").open("a", encoding="utf-8") as settings:
+        settings.write(extra_settings)
+    output = root / "output.txt"
+    with output.open("wb") as sink:
+        process = subprocess.Popen(
+            _command(node.home, before),
+            env={"PATH": os.environ["PATH"], "ES_JAVA_HOME": str(java_home)},
+            stdout=sink,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    try:
+        _wait_until_it_answers(process, node, output)
+        yield node
+    finally:
+        process.terminate()
+        try:
+            process.wait(30)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)  # the launcher and its child, the node
+            process.wait()
+        provisioner.cleanup(preserve=False, install_dir=configuration.binary_path, data_paths=configuration.data_paths)
+        shutil.rmtree(root, ignore_errors=True)
+
+
+def _wait_until_it_answers(process: subprocess.Popen[bytes], node: Node, output: Path) -> None:
+    deadline = time.monotonic() + START_TIMEOUT
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            raise AssertionError(f"the node ended with {process.returncode}:\n{output.read_text()[-6000:]}")
+        try:
+            node.get("/_cluster/health?wait_for_status=yellow&timeout=5s")
+            return
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.3)
+    raise AssertionError(f"the node did not answer in {START_TIMEOUT} s:\n{output.read_text()[-6000:]}")

@@ -1,0 +1,1 @@
+"""Real Rally against a real Elasticsearch; one race at a time."""

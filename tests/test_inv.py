@@ -1,0 +1,136 @@
+"""The script ./inv: what it needs, what it says, and that a broken-off installation is no installation."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from paddock.paths import PROJECT
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A folder with nothing but the script and the lock file."""
+    for name in ("inv", "requirements.lock"):
+        shutil.copy(PROJECT / name, tmp_path / name)
+    return tmp_path
+
+
+@pytest.fixture
+def tools(tmp_path: Path) -> Path:
+    """A PATH with the shell's tools and no Python."""
+    folder = tmp_path / "tools"
+    folder.mkdir()
+    for name in ("dirname", "cmp", "sed", "rm", "cp", "flock", "cat", "sleep"):
+        (folder / name).symlink_to(shutil.which(name))
+    return folder
+
+
+def call(checkout: Path, path: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Call ./inv --list with that PATH."""
+    return subprocess.run(
+        [str(checkout / "inv"), "--list"],
+        env={"PATH": str(path), "HOME": str(checkout), **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def a_python(tools: Path, name: str, version: tuple[int, int], body: str = "exit 1") -> Path:
+    """A stand-in for a Python of that version; asked to make an environment it runs ``body``."""
+    file = tools / name
+    suitable = 0 if (3, 10) <= version <= (3, 13) else 1
+    file.write_text(
+        "#!/bin/sh\n"
+        f'case "$*" in *sys.version_info*) exit {suitable};; --version) echo Python {version[0]}.{version[1]};;\n'
+        f"*) {body};; esac\n"
+    )
+    file.chmod(0o755)
+    return file
+
+
+def test_without_a_python_one_sentence(checkout: Path, tools: Path) -> None:
+    """No Python at all: what is needed and how to name one."""
+    result = call(checkout, tools)
+    assert result.returncode == 3
+    assert result.stderr.strip() == (
+        "Paddock needs Python 3.10, 3.11, 3.12 or 3.13, and none is on the PATH: install one, "
+        "or set PADDOCK_PYTHON to its path."
+    )
+
+
+@pytest.mark.parametrize("version", [(3, 9), (3, 14), (2, 7)])
+def test_an_unsuitable_python_is_none(checkout: Path, tools: Path, version: tuple[int, int]) -> None:
+    """A Python that Rally does not support is passed over, and refused by name if it was named."""
+    python = a_python(tools, "python3", version)
+    assert "none is on the PATH" in call(checkout, tools).stderr
+    named = call(checkout, tools, PADDOCK_PYTHON=str(python))
+    assert "which is no Python 3.10 to 3.13" in named.stderr
+    assert named.returncode == 3
+
+
+def test_a_suitable_python_of_another_name_is_found(checkout: Path, tools: Path) -> None:
+    """python3 may be too old where python3.12 is not."""
+    a_python(tools, "python3", (3, 9))
+    a_python(tools, "python3.12", (3, 12))
+    assert "Setting up .venv with Python 3.12" in call(checkout, tools).stderr
+
+
+def test_a_python_without_venv_is_told_from_a_missing_one(checkout: Path, tools: Path) -> None:
+    """Debian's python3 without python3-venv: the sentence names the package."""
+    a_python(tools, "python3", (3, 11))
+    result = call(checkout, tools)
+    assert "apt-get install python3-venv" in result.stderr
+    assert result.returncode == 3
+
+
+def test_a_broken_off_installation_is_no_installation(checkout: Path, tools: Path) -> None:
+    """Killed in the middle, ./inv starts over the next time."""
+    a_python(tools, "python3", (3, 11), body='case "$*" in *-m*venv*) sleep 30;; esac')
+    process = subprocess.Popen(
+        [str(checkout / "inv"), "--list"],
+        env={"PATH": str(tools), "HOME": str(checkout)},
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    time.sleep(1)
+    os.killpg(process.pid, 9)
+    process.wait()
+    process.stderr.close()
+    assert not (checkout / ".venv" / "requirements.lock").exists()
+    a_python(tools, "python3", (3, 11))
+    assert "Setting up .venv" in call(checkout, tools).stderr
+
+
+def test_later_calls_hand_over_at_once(checkout: Path, tools: Path) -> None:
+    """With the environment in place nothing is installed, and the arguments arrive unchanged."""
+    binaries = checkout / ".venv" / "bin"
+    binaries.mkdir(parents=True)
+    shutil.copy(checkout / "requirements.lock", checkout / ".venv" / "requirements.lock")
+    invoke = binaries / "invoke"
+    invoke.write_text('#!/bin/sh\nprintf "<%s>" "$@"\n')
+    invoke.chmod(0o755)
+    result = call(checkout, tools)
+    assert result.stdout == f"<--search-root><{checkout}><--list>"
+    assert result.stderr == ""
+
+
+def test_the_real_script_adds_little_to_invoke() -> None:
+    """A later call of ./inv --list costs at most half a second more than Invoke itself."""
+    if not (PROJECT / ".venv" / "requirements.lock").exists():
+        pytest.skip("this Python is not the one that ./inv installed")
+    invoke = [str(Path(sys.executable).with_name("invoke")), "--search-root", str(PROJECT), "--list"]
+    taken = {"inv": [], "invoke": []}
+    for _ in range(3):
+        for name, words in (("inv", [str(PROJECT / "inv"), "--list"]), ("invoke", invoke)):
+            began = time.monotonic()
+            subprocess.run(words, capture_output=True, check=True)
+            taken[name].append(time.monotonic() - began)
+    assert sorted(taken["inv"])[1] - sorted(taken["invoke"])[1] < 0.5

@@ -1,0 +1,116 @@
+"""The command line: what it lists, what bad input gets, exit codes. No race is run."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+
+import pytest
+
+from paddock.paths import races_folder
+from tests.command_line import one_sentence, run_paddock
+
+
+def test_every_task_has_one_clear_line() -> None:
+    """--list shows each task with a description that fits on a line."""
+    lines = [line for line in run_paddock("--list").stdout.splitlines() if line.startswith("  ")]
+    names = {line.split()[0] for line in lines}
+    assert {"race", "doctor", "tracks", "challenges", "cars", "corpora", "validate", "test", "lint"} <= names
+    assert all(re.match(r"  [\w.-]+ {2,}\S.*[.)]$", line) for line in lines)
+
+
+def test_help_has_examples_and_explains_each_option() -> None:
+    """./inv race --help: examples, and no option without a word."""
+    text = run_paddock("race", "--help").stdout
+    assert "Examples:" in text
+    assert "./inv race --track app-logs --challenge ingest-and-search" in text
+    options = re.findall(r"^  (?:-\w[^,]*, )?(--[\w-]+)(?:=\S+)?(?: {2,}(\S.*))?$", text, re.MULTILINE)
+    assert len(options) >= 20 or text.count("--") >= 20
+
+
+@pytest.mark.parametrize(
+    ("words", "exit_code", "sentence"),
+    [
+        (("--track", "apach"), 2, r"There is no track 'apach'\. Did you mean 'apache'\?.*\./inv tracks"),
+        (("--challenge", "ingset"), 2, r"There is no challenge 'ingset'\. Did you mean 'ingest'.*\./inv challenges"),
+        (("--car", "1gheep"), 2, r"There is no car '1gheep'\. Did you mean .*'1gheap'.*\./inv cars"),
+        (("--car", "index-buffer-30"), 2, r"heap car"),
+        (("--car", "1gheap,gc-g1,gc-parallel"), 2, r"gc-g1.*gc-parallel"),
+        (("--params", "bulk_sice:5"), 2, r"bulk_sice.*bulk_size"),
+        (("--params", "bulk_size:0"), 2, r"bulk_size"),
+        (("--params", "bulk_size"), 2, r"name:value"),
+        (("--version", "8.8.7"), 2, r"8\.8\.7 is not available embedded"),
+        (("--engine", "oficial"), 2, r"'embedded', 'official' or the path"),
+        (("--on-error", "explode"), 2, r"'explode'"),
+        (("--race-id", "../x"), 2, r"race id"),
+        (("--documents", "10"), 2, r"1,?000"),
+        (("--target-hosts", "localhost:9200", "--car", "2gheap"), 2, r"--car would build a node"),
+        (("--client-options", "basic_auth_password:hush"), 2, r"--target-hosts"),
+        (("--data-path", "/nowhere/at/all"), 2, r"/nowhere/at/all"),
+        (("--java", "/nowhere"), 2, r"has no bin/java"),
+    ],
+)
+def test_bad_input_ends_in_one_sentence(words: tuple[str, ...], exit_code: int, sentence: str) -> None:
+    """Each mistake is named with a way out; nothing is downloaded, made or started."""
+    result = run_paddock("race", "--dry-run", *words)
+    assert re.search(sentence, one_sentence(result))
+    assert result.returncode == exit_code
+    assert not races_folder().exists()
+
+
+def test_an_impossible_heap_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A heap that this machine's memory cannot hold is named with the memory there is."""
+    result = run_paddock("race", "--dry-run", "--car", "1gheap", "--car-params", "heap_size:900g")
+    if result.returncode == 0:
+        pytest.fail(f"a heap of 900g was accepted: {result.stdout}")
+    assert re.search(r"900", one_sentence(result))
+
+
+def test_dry_run_prints_the_esrally_command_and_does_nothing() -> None:
+    """On stdout is the command alone, so that it can be piped into a shell."""
+    result = run_paddock("race", "--dry-run", "--test-mode", "--params", "refresh_interval:30s")
+    assert result.returncode == 0
+    assert result.stdout.count("\n") == 1
+    for part in ("/esrally race ", "--track-path=", "--car=1gheap", "--test-mode", '"refresh_interval": "30s"'):
+        assert part in result.stdout
+    assert not races_folder().exists()
+
+
+def test_a_taken_port_is_said(fake_rally: object) -> None:
+    """The real command line names the port before Rally starts."""
+    with socket.socket() as holder:
+        holder.bind(("127.0.0.1", 0))
+        holder.listen()
+        port = str(holder.getsockname()[1])
+        result = run_paddock("race", "--target-hosts", "x:1", "--port", port, "--dry-run")
+    assert result.returncode == 0  # nothing is started against somebody else's cluster, so no port is needed
+
+
+@pytest.mark.parametrize("task", ["tracks", "challenges", "cars", "corpora", "doctor"])
+def test_lists_are_for_people_and_machines(task: str) -> None:
+    """Every list has a table and JSON, and neither has colours when it is piped."""
+    people = run_paddock(task)
+    machines = run_paddock(task, "--json")
+    assert people.returncode in (0, 3)
+    assert "\x1b" not in people.stdout
+    assert json.loads(machines.stdout)
+
+
+def test_a_tracks_parameters_are_shown() -> None:
+    """./inv track apache: name, default, unit and meaning of each parameter."""
+    text = run_paddock("track", "apache").stdout
+    for name in ("number_of_shards", "refresh_interval", "bulk_size", "translog_durability"):
+        assert re.search(rf"^{name}\s+\S+", text, re.MULTILINE)
+
+
+def test_validate_passes() -> None:
+    """All files of this checkout are right."""
+    result = run_paddock("validate")
+    assert re.search(r"All \d+ checks passed", result.stdout), result.stdout + result.stderr
+
+
+def test_unexpected_failures_have_a_traceback_only_with_debug() -> None:
+    """--debug shows where; without it a sentence does."""
+    result = run_paddock("race", "--dry-run", "--track", "apach", "--debug")
+    assert "Traceback" in result.stderr
