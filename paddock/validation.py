@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import configparser
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 
 from paddock import cars, paths, tracks
 from paddock.corpora import recipe
-from paddock.errors import FileError, PaddockError
+from paddock.errors import PaddockError
 from paddock.structured_files import read_json
 from paddock.track_parameters import read_parameters
 
-# Templates of Rally's, so no JSON before they are rendered; rendering the tracks checks them.
 _TEMPLATES = re.compile(r"{[{%#]")
 
 
@@ -33,30 +31,28 @@ def validate() -> list[Check]:
 
 def _checks() -> Iterator[Check]:
     for name in recipe.recipe_names():
-        yield _attempt(f"recipe {name}", lambda name=name: recipe.load_recipe(name))
-    for file in sorted(paths.CARS.glob("*.ini")):
-        yield _attempt(f"car {file.stem}", lambda file=file: _read_ini(file))
-    yield _attempt("cars together", cars.load_cars)
+        yield _attempt(f"recipe {name}", partial(recipe.load_recipe, name))
+    yield _attempt("cars", cars.load_cars)
     for folder in (paths.TRACKS, paths.CHALLENGES):
         for file in sorted(folder.rglob("*.json")):
+            # Most are templates of Rally's, so no JSON before they are rendered; rendering the tracks checks those.
             if not _TEMPLATES.search(file.read_text(encoding="utf-8")):
-                yield _attempt(f"file {file.relative_to(paths.PROJECT)}", lambda file=file: _read_fragment(file))
+                yield _attempt(f"file {file.relative_to(paths.PROJECT)}", partial(read_json, file))
     for name in tracks.track_names():
-        yield _attempt(f"parameters of track {name}", lambda name=name: read_parameters(name))
-        try:
-            track = tracks.load_track(name)
-        except PaddockError as error:
-            yield Check(f"track {name}", str(error))
-            continue
-        for test_mode in (False, True):
-            mode = " in test mode" if test_mode else ""
-            for challenge in track.challenges:
-                yield _attempt(
-                    f"track {name}, challenge {challenge.name}{mode}",
-                    lambda track=track, challenge=challenge, test_mode=test_mode: tracks.build(
-                        track, {}, challenge.name, test_mode
-                    ),
-                )
+        yield _attempt(f"parameters of track {name}", partial(read_parameters, name))
+        yield from _track_checks(name)
+
+
+def _track_checks(name: str) -> Iterator[Check]:
+    try:
+        track = tracks.load_track(name)
+    except PaddockError as error:
+        yield Check(f"track {name}", str(error))
+        return
+    for mode, test_mode in (("", False), (" in test mode", True)):
+        for challenge in track.challenges:
+            build = partial(tracks.build, track, {}, challenge.name, test_mode)
+            yield _attempt(f"track {name}, challenge {challenge.name}{mode}", build)
 
 
 def _attempt(subject: str, action: Callable[[], object]) -> Check:
@@ -65,25 +61,3 @@ def _attempt(subject: str, action: Callable[[], object]) -> Check:
     except PaddockError as error:
         return Check(subject, str(error))
     return Check(subject)
-
-
-def _read_fragment(file: Path) -> None:
-    """JSON, or a list of JSON objects as rally.collect puts them together."""
-    try:
-        read_json(file)
-    except FileError as error:
-        text = file.read_text(encoding="utf-8")
-        try:
-            import json
-
-            json.loads(f"[{text}]")
-        except ValueError:
-            raise error from None
-
-
-def _read_ini(file: Path) -> None:
-    parser = configparser.ConfigParser(interpolation=configparser.ExtendedInterpolation())
-    try:
-        parser.read(file, encoding="utf-8")
-    except configparser.Error as error:
-        raise FileError(file, f"this is no valid ini file: {error}.", getattr(error, "lineno", None)) from None

@@ -1,0 +1,199 @@
+"""What the documents look like: fields and types as promised, and the statistics of real logs."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from datetime import datetime
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from paddock.corpora.generate import write_corpus
+from paddock.corpora.recipe import load_recipe
+
+Documents = list[dict[str, Any]]
+
+TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+
+APACHE = {
+    "@timestamp": str, "clientip": str, "user": str, "method": str, "path": str, "query": str, "http_version": str,
+    "status": int, "bytes": int, "referrer": str, "user_agent": str,
+}  # fmt: skip
+APACHE_OPTIONAL = {"user", "query", "referrer"}
+APP_LOGS = {
+    "@timestamp": str, "level": str, "logger": str, "thread": str, "host": str, "pid": int, "application": str,
+    "tags.application": str, "tags.environment": str, "tags.run_date": str,
+    "source.class": str, "source.method": str, "source.file": str, "source.line": int,
+    "message": str, "stack_trace": str,
+}  # fmt: skip
+APP_LOGS_OPTIONAL = {"stack_trace"}
+
+
+def made(name: str, documents: int, folder: Path) -> Documents:
+    """The documents of a corpus, parsed; a key that stands twice is an error."""
+
+    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        assert len(dict(items)) == len(items)
+        return dict(items)
+
+    write_corpus(load_recipe(name), documents, 1, folder / name)
+    with (folder / name).open(encoding="utf-8") as lines:
+        return [json.loads(line, object_pairs_hook=pairs) for line in lines]
+
+
+@pytest.fixture(scope="module")
+def apache(tmp_path_factory: pytest.TempPathFactory) -> Documents:
+    """More than a day of the access log."""
+    return made("apache", 130_000, tmp_path_factory.mktemp("apache"))
+
+
+@pytest.fixture(scope="module")
+def app_logs(tmp_path_factory: pytest.TempPathFactory) -> Documents:
+    """More than a day of the application logs."""
+    return made("app-logs", 130_000, tmp_path_factory.mktemp("app-logs"))
+
+
+def flat(document: dict[str, Any]) -> dict[str, Any]:
+    """Fields of objects under dotted names, as Elasticsearch calls them."""
+    result: dict[str, Any] = {}
+    for name, value in document.items():
+        if isinstance(value, dict):
+            result |= {f"{name}.{inner}": inner_value for inner, inner_value in value.items()}
+        else:
+            result[name] = value
+    return result
+
+
+@pytest.mark.parametrize(
+    ("corpus", "fields", "optional"),
+    [("apache", APACHE, APACHE_OPTIONAL), ("app_logs", APP_LOGS, APP_LOGS_OPTIONAL)],
+)
+def test_fields_and_types_are_the_promised_ones(
+    corpus: str, fields: dict[str, type], optional: set[str], request: pytest.FixtureRequest
+) -> None:
+    """Strict mappings refuse anything else; optional fields are left out, never null, and do occur."""
+    seen: set[str] = set()
+    for document in map(flat, request.getfixturevalue(corpus)):
+        assert set(fields) - optional <= set(document) <= set(fields)
+        assert all(type(value) is fields[name] for name, value in document.items())
+        seen |= set(document)
+    assert seen == set(fields)
+
+
+@pytest.mark.parametrize("corpus", ["apache", "app_logs"])
+def test_time_never_goes_back(corpus: str, request: pytest.FixtureRequest) -> None:
+    """Timestamps are well formed, in order, and begin with the recipe's day."""
+    times = [document["@timestamp"] for document in request.getfixturevalue(corpus)]
+    assert all(TIMESTAMP.fullmatch(time) for time in times)
+    assert times == sorted(times)
+    assert times[0].startswith("2026-01-05T00:0")
+    assert datetime.fromisoformat(times[-1][:-1]) > datetime(2026, 1, 6)
+
+
+@pytest.mark.parametrize("corpus", ["apache", "app_logs"])
+def test_the_day_has_a_rhythm(corpus: str, request: pytest.FixtureRequest) -> None:
+    """The evening's busiest hour sees more than three times what the quietest of the night does."""
+    hours = Counter(document["@timestamp"][11:13] for document in request.getfixturevalue(corpus) if
+                    document["@timestamp"].startswith("2026-01-05"))  # fmt: skip
+    assert len(hours) == 24
+    busiest, quietest = hours.most_common()[0], hours.most_common()[-1]
+    assert busiest[0] in ("19", "20")
+    assert quietest[0] in ("02", "03", "04")
+    assert busiest[1] > 3 * quietest[1]
+
+
+def test_clients_and_paths_have_a_head_and_a_tail(apache: Documents) -> None:
+    """The busiest ones make up a large part, and there are thousands that hardly ever come."""
+    for field, head, distinct in (("clientip", 0.2, 4000), ("path", 0.3, 3000)):
+        counts = [count for _, count in Counter(document[field] for document in apache).most_common()]
+        assert len(counts) > distinct
+        assert sum(counts[:100]) > head * len(apache)
+        assert counts[0] < 0.2 * len(apache)
+        assert sum(count <= 5 for count in counts) > 500
+
+
+def test_addresses_are_valid_and_of_both_kinds(apache: Documents) -> None:
+    """Elasticsearch's ip type takes every address; IPv6 is not the exception."""
+    versions = Counter(ip_address(document["clientip"]).version for document in apache)
+    assert versions[4] > versions[6] > 0.1 * len(apache)
+
+
+def test_requests_hang_together(apache: Documents) -> None:
+    """A client keeps its browser, a path its size, and most referrers are pages that were asked for before."""
+    agents = {(document["clientip"], document["user_agent"]) for document in apache}
+    assert len(agents) == len({client for client, _ in agents})
+    sizes = {
+        (document["path"], document["method"], document["bytes"]) for document in apache if document["status"] == 200
+    }
+    assert len(sizes) == len({(path, method) for path, method, _ in sizes})
+    paths = {document["path"] for document in apache}
+    site = "https://www.example.com"
+    internal = [d["referrer"].removeprefix(site) for d in apache if d.get("referrer", "").startswith(site)]
+    assert len(internal) > 0.5 * len(apache)
+    assert all(path in paths for path in internal)
+    assert all(document["bytes"] == 0 for document in apache if document["status"] == 304)
+
+
+def test_most_requests_succeed(apache: Documents) -> None:
+    """A status mix like that of a healthy site, with every class of trouble in it."""
+    classes = Counter(document["status"] // 100 for document in apache)
+    assert 0.8 < classes[2] / len(apache) < 0.95
+    assert 0.05 < classes[3] / len(apache) < 0.2
+    assert 0.01 < classes[4] / len(apache) < 0.08
+    assert 0.0005 < classes[5] / len(apache) < 0.01
+
+
+def test_levels_are_those_of_a_working_system(app_logs: Documents) -> None:
+    """Mostly INFO; errors are rare, fatal ones rarer, and both come with a stack trace."""
+    levels = Counter(document["level"] for document in app_logs)
+    assert levels["INFO"] > 0.7 * len(app_logs)
+    assert 0.005 < levels["ERROR"] / len(app_logs) < 0.03
+    assert 0 < levels["FATAL"] < 0.001 * len(app_logs)
+    for document in app_logs:
+        assert ("stack_trace" in document) == (document["level"] in ("ERROR", "FATAL"))
+
+
+def test_log_events_hang_together(app_logs: Documents) -> None:
+    """A source line always logs the same level, a host has one pid, and class, file and logger agree."""
+    hosts, levels = {}, {}
+    for document in app_logs:
+        source = document["source"]
+        assert source["class"] == document["logger"]
+        assert source["file"] == document["logger"].rpartition(".")[2] + ".java"
+        assert document["tags"]["application"] == document["application"]
+        assert document["tags"]["run_date"] == document["@timestamp"][:10]
+        assert document["host"].startswith(f"{document['application']}-{document['tags']['environment']}-")
+        assert hosts.setdefault(document["host"], document["pid"]) == document["pid"]
+        template = (document["application"], source["class"], source["method"], source["line"], document["message"][:8])
+        assert levels.setdefault(template, document["level"]) == document["level"]
+
+
+def test_stack_traces_are_whole(app_logs: Documents) -> None:
+    """An exception first, frames below, newlines and tabs as such, nothing cut off at the end."""
+    traces = {document["stack_trace"] for document in app_logs if "stack_trace" in document}
+    assert 100 < len(traces) < 500
+    for trace in traces:
+        first, *frames = trace.split("\n")
+        assert re.match(r"[\w.$]+(Exception|Error|Unavailable): .", first)
+        assert all(re.match(r"\tat [\w.$/]+\([\w.: ]+\)$|\t\.\.\. \d+ common|Caused by: ", frame) for frame in frames)
+        assert len(frames) > 8
+
+
+def test_terms_do_not_explode(tmp_path: Path) -> None:
+    """A million log events have few distinct terms, and the second half brings far fewer new ones than the first."""
+    file = tmp_path / "data"
+    write_corpus(load_recipe("app-logs"), 1_000_000, 1, file)
+    word = re.compile(r"\w+")
+    terms: set[str] = set()
+    growth = []
+    with file.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, start=1):
+            terms.update(word.findall(line, line.index('"message":')))
+            if number % 500_000 == 0:
+                growth.append(len(terms))
+    assert growth[1] < 130_000
+    assert growth[1] - growth[0] < 0.5 * growth[0]

@@ -1,0 +1,134 @@
+"""The compiled loop, on worlds small enough to know every byte of the result."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from paddock.corpora.kernel import DOCUMENTS_PER_BLOCK, new_buffer, write_block
+from paddock.corpora.rhythm import MINUTES_PER_WEEK, minute_weights, seconds_since_1970
+from paddock.corpora.world import ACTOR, DATE, DRAWN, NOTHING, REMEMBERED, TIME, Piece, World, WorldBuilder
+from paddock.paths import PROJECT
+
+
+def written(world: World, documents: int, block: int = 0, seed: int = 1) -> list[str]:
+    """The lines of a block."""
+    buffer = new_buffer(world, documents)
+    size = write_block(world, np.uint64(seed), np.uint64(block), documents, buffer)
+    return bytes(buffer[:size]).decode().splitlines()
+
+
+def small_world(day: datetime.date, per_week: int, pieces: list[Piece], builder: WorldBuilder) -> World:
+    """One actor, one event, a steady rate."""
+    event = builder.event([*pieces, builder.fixed("\n")])
+    builder.follow(event, [event])
+    nothing = builder.texts([""], [1])
+    of_class = builder.actor_class(builder.pool([event], [1]), nothing, linked=True, stay_percent=100)
+    actors = builder.pool([builder.actor(of_class, [builder.fragment("me")])], [1])
+    return builder.build(actors, 1, [1] * MINUTES_PER_WEEK, per_week, seconds_since_1970(day))
+
+
+@pytest.mark.parametrize("start", ["1999-12-27", "2000-02-28", "2024-02-26", "2025-02-24", "2026-12-28", "2100-02-22"])
+def test_dates_are_those_of_the_calendar(start: str) -> None:
+    """Leap days, ends of years and centuries: one document per minute of a week, compared with datetime."""
+    first = datetime.datetime.fromisoformat(start)
+    world = small_world(first.date(), MINUTES_PER_WEEK, [Piece(TIME), Piece(DATE)], WorldBuilder())
+    for minute, line in enumerate(written(world, DOCUMENTS_PER_BLOCK)):
+        expected = first + datetime.timedelta(minutes=minute)
+        assert line[:17] == expected.isoformat()[:17]
+        assert line[23:] == expected.date().isoformat()
+        assert 0 <= float(line[17:23]) < 60
+
+
+def test_weeks_follow_one_another() -> None:
+    """A document's number alone decides its week, so later blocks and later weeks fit."""
+    day = datetime.date(2026, 1, 5)
+    world = small_world(day, 1000, [Piece(DATE)], WorldBuilder())
+    assert written(world, 1, block=0) == ["2026-01-05"]
+    assert written(world, 1, block=1) == [(day + datetime.timedelta(weeks=10)).isoformat()]
+    assert written(world, 1001)[-1] == "2026-01-12"
+
+
+@pytest.mark.parametrize("length", [0, 1, 31, 32, 33, 64, 65, 1000])
+def test_fragments_of_every_length_are_whole(length: int) -> None:
+    """Copying 32 bytes at a time neither loses the end of a fragment nor leaves what was copied too much."""
+    builder = WorldBuilder()
+    text = "".join(chr(97 + position % 26) for position in range(length))
+    pieces = [builder.fixed("<"), builder.fixed(text), Piece(ACTOR, 0), builder.fixed(">")]
+    world = small_world(datetime.date(2026, 1, 5), 1000, pieces, builder)
+    assert written(world, 3) == [f"<{text}me>"] * 3
+    assert world.longest == length + 5
+
+
+def test_sessions_follow_links_hold_values_and_remember() -> None:
+    """Within a session the second event comes after the first, the held value stays, and the first leaves its mark."""
+    builder = WorldBuilder()
+    numbers = builder.texts([str(number) for number in range(1000)], [1] * 1000)
+    held, end = builder.held(numbers), builder.fixed("\n")
+    second = builder.event([builder.fixed("second "), held, Piece(REMEMBERED), end])
+    memory = builder.fragment(" after first")
+    first = builder.event([builder.fixed("first "), held, Piece(REMEMBERED), end], memory=memory)
+    builder.follow(first, [second, second])
+    builder.follow(second, [NOTHING, NOTHING])
+    entry = builder.pool([first], [1])
+    of_class = builder.actor_class(entry, builder.texts([" new"], [1]), linked=True, stay_percent=100)
+    actors = builder.pool([builder.actor(of_class, [0])], [1])
+    world = builder.build(actors, 1, [1] * MINUTES_PER_WEEK, 1000, 0)
+    lines = written(world, 1000)
+    for opening, closing in zip(lines[::2], lines[1::2], strict=True):
+        value = opening.removeprefix("first ").removesuffix(" new")
+        assert 0 <= int(value) < 1000
+        assert closing == f"second {value} after first"
+    assert len(set(lines[::2])) > 300
+
+
+def test_draws_keep_their_weights() -> None:
+    """A pool's items come as often as they should, the rarest among them."""
+    builder = WorldBuilder()
+    pool = builder.texts(["a", "b", "c"], [8990, 1000, 10])
+    lines = written(small_world(datetime.date(2026, 1, 5), 1000, [Piece(DRAWN, pool)], builder), 10_000)
+    assert 8800 < lines.count("a") < 9700
+    assert 900 < lines.count("b") < 1250
+    assert 1 <= lines.count("c") < 35
+
+
+def test_minutes_follow_hours_and_days() -> None:
+    """The rate at noon and at midnight, on the busiest and the quietest day, is in proportion to the recipe's."""
+    hours = [10] * 12 + [100] * 12
+    days = [100, 100, 100, 100, 100, 50, 50]
+    wednesday = datetime.date(2026, 1, 7)
+    weights = minute_weights(hours, days, wednesday, "test")
+    of_day = [sum(weights[day * 1440 : (day + 1) * 1440]) for day in range(7)]
+    assert of_day[3] / of_day[0] == pytest.approx(0.5, abs=0.05)  # the fourth day after a Wednesday is a Saturday
+    assert of_day[5] / of_day[0] == pytest.approx(1, abs=0.05)
+    assert sum(weights[840:1320]) / sum(weights[0:480]) == pytest.approx(10, rel=0.1)
+
+
+@pytest.mark.parametrize("home_is_writable", [True, False])
+def test_works_where_the_cache_cannot_be_written(tmp_path: Path, home_is_writable: bool) -> None:
+    """A package folder without write permission, with and without a home: compiled anyway, with the same result."""
+    copy = tmp_path / "package"
+    shutil.copytree(PROJECT / "paddock", copy / "paddock", ignore=shutil.ignore_patterns("__pycache__"))
+    home = tmp_path / "cache-home"
+    home.mkdir()
+    if not home_is_writable:
+        home = Path("/proc/no-such-folder")
+    # A file where the folder should be keeps even root from writing.
+    (copy / "paddock" / "corpora" / "__pycache__").write_text("")
+    program = (
+        "import numpy as np; from paddock.corpora import kernel; "
+        "print(kernel._mix(np.uint64(1234567) + np.uint64(0x9E3779B97F4A7C15)))"
+    )
+    environment = {"PATH": os.environ["PATH"], "HOME": str(home), "XDG_CACHE_HOME": str(home)}
+    result = subprocess.run(
+        [sys.executable, "-B", "-c", program], cwd=copy, env=environment, capture_output=True, text=True, check=False
+    )
+    assert result.stdout.strip() == "6457827717110365317", result.stderr
+    assert any(home.rglob("*.nbc")) == home_is_writable
