@@ -98,12 +98,8 @@ def race(
       ./inv race --target-hosts es1:9200,es2:9200 --client-options cluster.json
       ./inv race --dry-run
     """
-    from paddock import race as races
     from paddock.console import print_result, say, stdout_has_colours, warn
-    from paddock.errors import RaceError
     from paddock.race_options import RaceOptions, prepare
-    from paddock.rally import command as rally_command
-    from paddock.tables import as_json
 
     options = RaceOptions(
         track=track,
@@ -128,10 +124,16 @@ def race(
     )
     prepared = prepare(options, fetch=not dry_run)
     if dry_run:
+        from paddock.rally.command import printable
+
         for note in prepared.notes:
             warn(note)
-        print_result(rally_command.printable(prepared.request))
+        print_result(printable(prepared.request))
         return
+    from paddock import race as races
+    from paddock.errors import RaceError
+    from paddock.tables import as_json
+
     say(f"Racing {track}, challenge {prepared.request.challenge}, race id {prepared.request.race_id} ...")
     finished = races.run(prepared)
     if json:

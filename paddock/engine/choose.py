@@ -75,7 +75,7 @@ def choose_engine(
         release = versions.release(wanted)
         chosen, notes = choose_java(release.java, java)
         archive = download.fetch(release, progress) if fetch else download.archive_path(wanted)
-        urls = {} if TAR_WORKS else _urls(archive.name)
+        urls = {} if TAR_WORKS else _urls(archive)
         return Engine("embedded", wanted, archive, chosen, urls, notes=tuple(notes))
     if engine == "official":
         return _official(wanted, java)
@@ -122,12 +122,12 @@ def _archive(source: Path, version: str | None, java: str | None, fetch: bool) -
         with replacing(cached) as growing:
             shutil.copyfile(path, growing)
     chosen = None if has_jdk and not java else choose_java(range(17, 22), java)[0]
-    return Engine("archive", found, cached, chosen, _urls(name))
+    return Engine("archive", found, cached, chosen, _urls(cached))
 
 
-def _urls(name: str) -> dict[str, str]:
+def _urls(cached: Path) -> dict[str, str]:
     """Car variables for an archive in the cache: Rally looks there for what follows the last slash."""
-    return {"jdk.bundled.release_url": f"/{name}", "jdk.unbundled.release_url": f"/{name}"}
+    return {"jdk.bundled.release_url": cached.as_uri(), "jdk.unbundled.release_url": cached.as_uri()}
 
 
 def _require_tar(what: str) -> None:

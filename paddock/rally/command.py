@@ -60,6 +60,18 @@ def environment(request: RaceRequest) -> dict[str, str]:
     return request.engine.environment if request.engine else {}
 
 
+def needed_files(request: RaceRequest) -> tuple[Path, ...]:
+    """What whoever runs the command must be able to read: Rally, its Python, the track, the cars, the Java."""
+    java = request.engine.java if request.engine else None
+    return (
+        program(),
+        Path(sys.executable).resolve(),
+        request.track / "track.json",
+        paths.CARS,
+        *([java.home / "bin" / "java"] if java else []),
+    )
+
+
 def printable(request: RaceRequest) -> str:
     """The command as it can be pasted into a shell."""
     assignments = [f"{name}={shlex.quote(value)}" for name, value in sorted(environment(request).items())]

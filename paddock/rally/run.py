@@ -61,7 +61,7 @@ def run_race(
         identity = choose_identity(
             request.provisions,
             request.memory_lock,
-            (command.program(), request.track / "track.json"),
+            command.needed_files(request),
             (paths.rally_folder(),),
         )
         output = race_records(request.race_id) / "rally-output.txt"

@@ -106,4 +106,4 @@ def test_on_an_old_python_tarballs_are_refused_and_the_embedded_engine_is_a_zip(
             choose_engine(None, wanted, None, quiet)
     engine = choose_engine(None, None, None, quiet, fetch=False)
     assert engine.archive.name == "paddock-elasticsearch-8.8.2.zip"
-    assert engine.car_params["jdk.bundled.release_url"] == "/paddock-elasticsearch-8.8.2.zip"
+    assert engine.car_params["jdk.bundled.release_url"] == engine.archive.as_uri()

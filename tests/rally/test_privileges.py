@@ -1,0 +1,83 @@
+"""As whom Rally runs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from paddock.errors import MachineError
+from paddock.rally.privileges import choose_identity, namespaces_work
+
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root has to become somebody else")
+
+
+@pytest.fixture
+def no_namespaces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine that forbids user namespaces: unshare fails there."""
+    unshare = tmp_path / "bin" / "unshare"
+    unshare.parent.mkdir()
+    unshare.write_text("#!/bin/sh\nexit 1\n")
+    unshare.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{unshare.parent}:{os.environ['PATH']}")
+    assert not namespaces_work()
+
+
+def test_an_ordinary_user_stays_who_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is put before the command."""
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    identity = choose_identity(True, False, (), ())
+    assert (identity.prefix, dict(identity.popen)) == ((), {})
+
+
+def test_against_an_existing_cluster_root_may_stay_root() -> None:
+    """Rally starts no node there, so nobody objects."""
+    assert choose_identity(False, False, (), ()).prefix == ()
+
+
+@as_root
+def test_in_a_namespace_root_is_somebody_else_and_still_owns_its_files(tmp_path: Path) -> None:
+    """To itself the program is not root; what it writes belongs to root outside."""
+    if not namespaces_work():
+        pytest.skip("this kernel forbids user namespaces")
+    identity = choose_identity(True, False, (), ())
+    file = tmp_path / "made"
+    seen = subprocess.run(
+        [*identity.prefix, "sh", "-c", f"id -u; touch {file}"], capture_output=True, text=True, check=True
+    )
+    assert seen.stdout.strip() != "0"
+    assert file.stat().st_uid == 0
+
+
+@as_root
+def test_without_namespaces_another_user_is_taken(no_namespaces: None, tmp_path: Path) -> None:
+    """The command really runs as that user, and the folders handed over can be written to by it."""
+    shared = tmp_path / "shared"
+    for folder in (tmp_path, *tmp_path.parents[:2]):
+        folder.chmod(0o755)
+    identity = choose_identity(True, False, (Path("/bin/sh"),), (shared,))
+    subprocess.run(["sh", "-c", f"touch {shared}/made"], check=True, **identity.popen)
+    assert (shared / "made").stat().st_uid != 0
+    assert "nobody" in identity.description
+
+
+@as_root
+def test_what_that_user_cannot_read_or_reach_is_named(no_namespaces: None, tmp_path: Path) -> None:
+    """Paddock in /root: the sentence names the file and the ways out."""
+    secret = tmp_path / "private" / "file"
+    secret.parent.mkdir(mode=0o700)
+    secret.touch()
+    with pytest.raises(MachineError, match=r"'nobody' may not read .*private/file.*PADDOCK_USER"):
+        choose_identity(True, False, (secret,), ())
+    with pytest.raises(MachineError, match=r"'nobody' cannot reach .*RALLY_HOME"):
+        choose_identity(True, False, (), (secret.parent / "home",))
+
+
+@as_root
+def test_an_unknown_user_is_named(no_namespaces: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """PADDOCK_USER must exist."""
+    monkeypatch.setenv("PADDOCK_USER", "no-such-user")
+    with pytest.raises(MachineError, match="no user 'no-such-user'"):
+        choose_identity(True, False, (), ())

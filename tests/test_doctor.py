@@ -1,0 +1,89 @@
+"""The doctor's findings on machines that differ in one thing from this one."""
+
+from __future__ import annotations
+
+import socket
+
+import pytest
+
+from paddock import cars, doctor
+from paddock.cars import Machine
+from paddock.doctor import BAD, CARE, GOOD, Finding, examine, render
+from paddock.rally import preflight, privileges
+
+
+def finding(subject: str) -> Finding:
+    """What the doctor says of one thing."""
+    (found,) = [each for each in examine() if each.subject == subject]
+    return found
+
+
+def test_everything_is_looked_at_and_said_in_words() -> None:
+    """Each finding has a state and a sentence; what is not good has a remedy or says what to expect."""
+    findings = examine()
+    assert {f.subject for f in findings} >= {
+        "software",
+        "Java",
+        "engine",
+        "memory",
+        "disk",
+        "ports",
+        "identity",
+        "load",
+    }
+    assert all(f.state in (GOOD, CARE, BAD) and f.text for f in findings)
+    assert all(f.remedy for f in findings if f.state == BAD)
+
+
+def test_a_machine_too_small_for_any_heap_is_bad(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half a gigabyte of memory runs no race."""
+    monkeypatch.setattr(cars, "this_machine", lambda: Machine(400 * 2**20, 2, None))
+    assert finding("memory").state == BAD
+
+
+def test_the_largest_heap_car_that_fits_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """8 GiB of memory hold a heap of 4 GiB, and the name is one that --car takes."""
+    monkeypatch.setattr(cars, "this_machine", lambda: Machine(8 * 2**30, 2, None))
+    assert "4gheap" in finding("memory").text
+
+
+def test_a_full_disk_is_bad(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Less than 2 GiB stop a race; the remedy names RALLY_HOME."""
+    usage = type("usage", (), {"free": 2**30, "used": 2**40, "total": 2**40 + 2**30})()
+    monkeypatch.setattr("shutil.disk_usage", lambda _: usage)
+    assert finding("disk").state == BAD
+    assert "RALLY_HOME" in finding("disk").remedy
+
+
+def test_a_taken_port_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who has the node's port is said, with the option that chooses another."""
+    with socket.socket() as holder:
+        holder.bind(("127.0.0.1", 0))
+        holder.listen()
+        monkeypatch.setattr(doctor, "DEFAULT_HTTP_PORT", holder.getsockname()[1])
+        monkeypatch.setattr(doctor, "other_rally_processes", list)
+        found = finding("ports")
+        assert preflight.port_holder(holder.getsockname()[1])
+    assert found.state == CARE
+    assert "--port" in found.remedy
+
+
+def test_root_without_namespaces_is_told_what_happens(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where namespaces are forbidden the doctor says as whom races run."""
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    monkeypatch.setattr(privileges, "namespaces_work", lambda: False)
+    assert finding("identity").state == CARE
+    assert "PADDOCK_USER" in finding("identity").remedy
+
+
+def test_a_single_processor_is_a_reason_for_care(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Node and load driver on one processor disturb each other."""
+    monkeypatch.setattr(cars, "this_machine", lambda: Machine(8 * 2**30, 1, None))
+    assert finding("processors").state == CARE
+
+
+def test_colours_only_when_asked_for() -> None:
+    """Piped output has no escape sequences."""
+    findings = [Finding("disk", BAD, "Full.", "Free some.")]
+    assert "\x1b" not in render(findings, colours=False)
+    assert "\x1b[31m" in render(findings, colours=True)

@@ -1,0 +1,70 @@
+"""./inv validate on a copy of this checkout in which something has been broken."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from paddock.paths import PROJECT
+
+PARTS = ("tasks.py", "paddock", "tracks", "challenges", "cars", "corpora")
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A copy of what validate looks at."""
+    for name in PARTS:
+        source = PROJECT / name
+        if source.is_dir():
+            shutil.copytree(source, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(source, tmp_path / name)
+    return tmp_path
+
+
+def validate(checkout: Path) -> subprocess.CompletedProcess[str]:
+    """Run it on that copy."""
+    invoke = Path(sys.executable).with_name("invoke")
+    return subprocess.run(
+        [str(invoke), "--search-root", str(checkout), "validate"],
+        cwd=checkout,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("file", "before", "after", "sentence"),
+    [
+        ("corpora/apache.yml", "documents: ", "documents: many # ", r"corpora/apache\.yml:\d+: .*many"),
+        (
+            "corpora/app-logs.yml",
+            "description:",
+            "\tdescription:",
+            r"corpora/app-logs\.yml:\d+: this is not valid YAML",
+        ),
+        ("cars/v1/2gheap.ini", "[variables]", "[variables", r"cars/v1/2gheap\.ini:\d+: "),
+        ("challenges/ingest.json", '"schedule": [', '"schedule" [', r"challenges/ingest\.json:\d+: "),
+        ("tracks/apache/index.json", '"mappings"', "mappings", r"tracks/apache/index\.json"),
+        ("tracks/shared/parameters.yml", "name:", "nane:", r"parameters\.yml:\d+: "),
+    ],
+)
+def test_a_broken_file_is_named_with_its_line(
+    checkout: Path, file: str, before: str, after: str, sentence: str
+) -> None:
+    """Every kind of file: the sentence names it, where the format allows with its line, and the exit code says so."""
+    path = checkout / file
+    text = path.read_text()
+    assert before in text
+    path.write_text(text.replace(before, after, 1))
+    result = validate(checkout)
+    assert result.returncode == 2, result.stdout
+    assert re.search(sentence, result.stdout), result.stdout
+    assert "Traceback" not in result.stdout + result.stderr
+    assert re.search(r"\d+ of \d+ checks failed", result.stderr)
