@@ -1,0 +1,197 @@
+"""What passes between the layers of a tournament: plain values, no behaviour."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+FASTER, SLOWER, EQUIVALENT, UNDECIDED = "faster", "slower", "equivalent", "undecided"
+
+
+@dataclass(frozen=True)
+class Metric:
+    """What the verdict is about.
+
+    :param name: "docs/s", "node CPU s/M docs", "bulk p50 ms", "bytes/doc" ...
+    :param higher_is_better: whether more of it is faster, cheaper, better.
+    """
+
+    name: str
+    unit: str
+    higher_is_better: bool
+
+
+@dataclass(frozen=True)
+class Contender:
+    """One named configuration.
+
+    :param level: what the block challenge is told of it (index settings, bulk size, clients, mapping), JSON-like.
+    :param cars: cars and mixins, if it differs at the node; None for the tournament's own.
+    :param track_params: track parameters of its races, if it differs there.
+    :param coordinates: its place in a grid: factor -> value; empty outside of grids.
+    """
+
+    name: str
+    level: Any = None
+    cars: tuple[str, ...] | None = None
+    track_params: Mapping[str, Any] = field(default_factory=dict)
+    coordinates: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Published:
+    """Figures of a published study.
+
+    :param figures: contender name -> figure; the unit is in ``unit``.
+    :param deviations: what differs from the study's own setup, a sentence each.
+    :param excluded: contender name -> why its figure is left out of comparisons (a misprint, say).
+    """
+
+    source: str
+    unit: str
+    figures: Mapping[str, float]
+    deviations: tuple[str, ...] = ()
+    excluded: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Tournament:
+    """A tournament file, read and checked.
+
+    :param node_level: whether contenders differ at the node: then the unit is the start, not the lap.
+    :param baseline: name of the contender that the others are compared with.
+    :param lap_documents: documents per lap.
+    :param blocks: measured blocks per start (at most, if it may stop early).
+    :param starts: launches of the node.
+    :param margin: half-width of "equivalent", as a share (0.03 is 3 %).
+    :param budget_minutes: it ends when the next start would exceed this.
+    :param search: whether a freshness probe runs beside the load.
+    """
+
+    name: str
+    description: str
+    track: str
+    challenge: str
+    cars: tuple[str, ...]
+    baseline: str
+    contenders: tuple[Contender, ...]
+    metric: Metric
+    node_level: bool
+    documents: int
+    lap_documents: int
+    blocks: int
+    warmup_blocks: int
+    starts: int
+    margin: float
+    budget_minutes: float
+    stop_early: bool = True
+    freshness: bool = False
+    track_params: Mapping[str, Any] = field(default_factory=dict)
+    car_params: Mapping[str, Any] = field(default_factory=dict)
+    published: Published | None = None
+    checksum: str = ""
+
+
+@dataclass(frozen=True)
+class Lap:
+    """One lap as the lap runner wrote it, with its place in the tournament.
+
+    :param seconds: from the first bulk sent to the last one acknowledged.
+    :param void: why it does not count; None if it does.
+    :param rates: documents indexed in each second of the lap.
+    :param freshness: milliseconds from acknowledged to searchable: "p50", "p99", "n"; None where not probed.
+    :param prices: further figures by name: "node CPU s/M docs", "driver CPU s/M docs", "bytes/doc", "bulk p50 ms", ...
+    """
+
+    start: int
+    block: int
+    position: int
+    contender: str
+    warmup: bool
+    documents: int
+    counted: int
+    seconds: float
+    began: float
+    void: str | None = None
+    rates: tuple[float, ...] = ()
+    freshness: Mapping[str, float] | None = None
+    prices: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def docs_per_second(self) -> float:
+        """Documents sent / seconds."""
+        return self.documents / self.seconds if self.seconds > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What can be said of one contender against the baseline, in one metric.
+
+    :param ratio: contender / baseline of the metric's values; None if there are no pairs.
+    :param low, high: interval of the ratio; 0 and infinity where n is too small.
+    :param confidence: the one reached by the interval, 0 to 1.
+    :param pairs: blocks (or starts) that count.
+    :param p_value: Holm-adjusted.
+    :param scope: "for this JVM" or "for this configuration".
+    :param decide: what would decide it, a sentence; empty if it is decided.
+    """
+
+    contender: str
+    verdict: str
+    ratio: float | None
+    low: float
+    high: float
+    confidence: float
+    pairs: int
+    p_value: float
+    scope: str
+    decide: str = ""
+
+
+@dataclass(frozen=True)
+class Absolute:
+    """Absolute values of one contender, for orientation beside the ratios."""
+
+    contender: str
+    mean: float
+    sd: float
+    median: float
+    laps: int
+
+
+@dataclass(frozen=True)
+class MetricResult:
+    """Verdicts and absolute values in one metric."""
+
+    metric: Metric
+    verdicts: tuple[Verdict, ...]
+    absolutes: tuple[Absolute, ...]
+
+
+@dataclass(frozen=True)
+class Result:
+    """A tournament's result; all that a report needs.
+
+    :param main: the metric of the verdict; ``others`` the prices beside it.
+    :param laps: all laps in the order of their running, warm-up and void ones included.
+    :param notes: sentences on warm-up, void laps, early stopping, budget.
+    :param circumstances: name -> text.
+    :param commands: the esrally command lines, one per start.
+    :param efficiency: measured load / wall time, first lap to last, 0 to 1; None if unknown.
+    :param stopped: why it ended: "all blocks done", "decided", "budget", "interrupted".
+    """
+
+    id: str
+    tournament: Tournament
+    seed: int
+    began: float
+    ended: float
+    main: MetricResult
+    others: tuple[MetricResult, ...]
+    laps: tuple[Lap, ...]
+    notes: tuple[str, ...]
+    circumstances: Mapping[str, str]
+    commands: tuple[str, ...]
+    efficiency: float | None
+    stopped: str
