@@ -98,7 +98,7 @@ def race(
       ./inv race --target-hosts es1:9200,es2:9200 --client-options cluster.json
       ./inv race --dry-run
     """
-    from paddock.console import print_result, say, stdout_has_colours, warn
+    from paddock.console import print_result, say, stdout_has_colours, terminal_width, warn
     from paddock.race_options import RaceOptions, prepare
 
     options = RaceOptions(
@@ -139,7 +139,7 @@ def race(
     if json:
         print_result(as_json(races.as_json_object(finished)))
     else:
-        print_result(races.render(finished, colours=stdout_has_colours()))
+        print_result(races.render(finished, terminal_width(), stdout_has_colours()))
     if finished.outcome.error_rates:
         failed = ", ".join(f"{task} {100 * rate:.1f} %" for task, rate in finished.outcome.error_rates.items())
         raise RaceError(f"Requests failed in this race ({failed}), so its figures are void: see rally.log.")
@@ -226,9 +226,8 @@ def corpus_generate(_context: Context, recipe: str, documents: int = 0, seed: in
       ./inv corpus.generate apache
       ./inv corpus.generate app-logs --documents 5000000
     """
-    from paddock.corpora.store import ensure_corpus
-
     from paddock.console import print_result, progress
+    from paddock.corpora.store import ensure_corpus
     from paddock.files import gibibytes
 
     record = ensure_corpus(recipe, documents or None, seed or None, progress, force=force)
@@ -239,9 +238,8 @@ def corpus_generate(_context: Context, recipe: str, documents: int = 0, seed: in
 @command
 def corpus_verify(_context: Context) -> None:
     """Compare every corpus with its checksum."""
-    from paddock.corpora.store import list_corpora, verify_corpus
-
     from paddock.console import print_result
+    from paddock.corpora.store import list_corpora, verify_corpus
 
     for record in list_corpora():
         verify_corpus(record)

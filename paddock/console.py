@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -35,6 +36,11 @@ def stdout_has_colours() -> bool:
     """Whether results on stdout may be coloured."""
     console = Console()
     return console.is_terminal and not console.no_color
+
+
+def terminal_width() -> int:
+    """Columns for a result: the terminal's, or 100 where there is none."""
+    return shutil.get_terminal_size((100, 24)).columns
 
 
 def progress_columns(unit: ProgressColumn | TextColumn | None = None) -> Progress:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from paddock.console import say, warn
+from paddock.corpora.store import TEST_MODE_DOCUMENTS
 from paddock.files import write_json
 from paddock.race_options import PreparedRace
 from paddock.race_view import RaceView
@@ -16,7 +18,10 @@ from paddock.rally.processes import RaceProcesses
 from paddock.rally.progress import Note, TaskProgress
 from paddock.rally.run import race_records, run_race
 from paddock.sampling import Endpoint, Sampler, read_samples
-from paddock.summary import Summary, render_summary, summarise, summary_as_json
+from paddock.summary import Expectation, Summary, render_summary, summarise, summary_as_json
+
+# What our challenges call the task that indexes the corpus.
+BULK_TASK = "bulk"
 
 
 @dataclass(frozen=True)
@@ -53,6 +58,8 @@ class _Watch:
         self._view.close()
         if self._sampler:
             self._sampler.stop()
+            if self._sampler.problem:
+                warn(f"The samples end early: {self._sampler.problem}")
 
 
 def run(race: PreparedRace) -> FinishedRace:
@@ -68,10 +75,26 @@ def run(race: PreparedRace) -> FinishedRace:
     samples = records / "samples.jsonl"
     samples.parent.mkdir(parents=True, exist_ok=True)
     outcome = run_race(race.request, _Watch(race, samples), say, race.corpus_bytes)
-    summary = summarise(outcome.race, read_samples(samples))
+    summary = summarise(outcome.race, read_samples(samples), {BULK_TASK: _expectation(race)})
     finished = FinishedRace(outcome, summary, command.printable(race.request), samples)
     write_json(records / "summary.json", as_json_object(finished))
     return finished
+
+
+def _expectation(race: PreparedRace) -> Expectation:
+    """What the bulk task is to index, where that is known beforehand, and how long its warm-up lasts."""
+    params = {parameter.name: parameter.default for parameter in race.track.parameters} | dict(
+        race.request.track_params
+    )
+    documents = TEST_MODE_DOCUMENTS if race.request.test_mode else race.corpus_documents
+    if documents is not None and params.get("document_count") is not None:
+        documents = min(documents, int(params["document_count"]))
+    elif documents is not None and params.get("ingest_percentage") is not None:
+        documents = math.ceil(documents * float(params["ingest_percentage"]) / 100)
+    if params.get("time_period") is not None or params.get("conflicts") is not None:
+        documents = None
+    warmup = 0.0 if race.request.test_mode else float(params.get("warmup_time_period") or 0)
+    return Expectation(documents, warmup)
 
 
 def render(finished: FinishedRace, width: int, colours: bool) -> str:

@@ -24,6 +24,8 @@ from paddock.tracks import Challenge, Track, check_parameters, load_track
 
 ON_ERROR = ("abort", "continue", "continue-on-network")
 DEFAULT_CAR = "1gheap"
+# By the cars' names for them, as their jvm.options turn them into flags.
+COLLECTOR_FLAGS = {"g1": "-XX:+UseG1GC", "parallel": "-XX:+UseParallelGC", "z": "-XX:+UseZGC"}
 
 
 @dataclass(frozen=True)
@@ -91,9 +93,9 @@ def prepare(options: RaceOptions, fetch: bool = True) -> PreparedRace:
     combination, notes = _cars(options, node_params)
     client_options = read_client_options(options.client_options) if options.target_hosts else ClientOptions()
     engine = _engine(options, fetch)
-    if engine is not None:
+    if engine is not None and combination is not None:
         notes += list(engine.notes)
-        check_garbage_collector(engine, combination)
+        check_java_options(engine, combination)
     corpus, documents, size = _corpus(options, track, params, fetch, notes)
     request = RaceRequest(
         race_id=race_id,
@@ -117,20 +119,25 @@ def prepare(options: RaceOptions, fetch: bool = True) -> PreparedRace:
     return PreparedRace(request, track, client_options, documents, size, tuple(notes))
 
 
-def check_garbage_collector(engine: Engine, combination: cars.Combination | None) -> None:
-    """Check that the Java that will run the node has the collector that a car asks for.
+def check_java_options(engine: Engine, combination: cars.Combination) -> None:
+    """Try the heap and the garbage collector of the cars on the Java that will run the node.
 
-    :raises UsageError: if it has not; the node would only fail to start.
+    A JVM that refuses them says so to nobody: Rally throws the node's output away.
+
+    :raises UsageError: if it refuses, in its own words.
     """
-    flags = {"g1": "-XX:+UseG1GC", "parallel": "-XX:+UseParallelGC", "z": "-XX:+UseZGC"}
-    if combination is None or engine.java is None or combination.garbage_collector not in flags:
+    if engine.java is None:
         return
-    flag = flags[combination.garbage_collector]
-    tried = subprocess.run([engine.java_home / "bin" / "java", flag, "-version"], capture_output=True, check=False)
+    heap = f"{combination.heap_bytes >> 10}k"
+    options = [COLLECTOR_FLAGS[combination.garbage_collector], f"-Xms{heap}", f"-Xmx{heap}"]
+    tried = subprocess.run(
+        [engine.java_home / "bin" / "java", *options, "-version"], capture_output=True, text=True, check=False
+    )
     if tried.returncode != 0:
+        said = " ".join((tried.stdout + tried.stderr).split())[:200]
         raise UsageError(
-            f"The Java in {engine.java_home} ({engine.java.version}) has no garbage collector for {flag}: "
-            f"leave that car out, or name another Java with --java."
+            f"Java {engine.java.version} refuses what the cars '{combination.name}' ask of it ({' '.join(options)}): "
+            f"{said} Choose other cars or car parameters, or another Java with --java."
         )
 
 

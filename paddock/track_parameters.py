@@ -24,7 +24,7 @@ class Parameter:
 
     ``default`` is the value that holds when the parameter is not given, None if it is then left out; ``default_text``
     is the same for people, or says how the default is computed. ``kind`` is integer, number, boolean, text, duration,
-    size or mapping; ``needs`` names a parameter without which this one has no effect.
+    size, mapping or list; ``needs`` names a parameter without which this one has no effect.
     """
 
     name: str
@@ -123,6 +123,7 @@ def _article(parameter: Parameter) -> str:
         "duration": "a time with its unit, such as 500ms, 30s or 5m, or -1",
         "size": "a size with its unit, such as 512mb or 1gb",
         "mapping": "a JSON object of full setting names and their values",
+        "list": "a JSON list with at least one entry",
     }[parameter.kind]
 
 
@@ -134,6 +135,8 @@ def _has_type(kind: str, value: Any) -> bool:
     if kind == "mapping":
         # Names with dots, as Elasticsearch lists them: a nested object could name the same setting a second time.
         return isinstance(value, Mapping) and not any(isinstance(inner, Mapping) for inner in value.values())
+    if kind == "list":
+        return isinstance(value, list) and bool(value)
     if kind == "integer":
         return isinstance(value, int)
     if kind == "number":
@@ -154,8 +157,12 @@ def _check_combinations(known: Mapping[str, Parameter], values: Mapping[str, Any
     if "document_count" in given and "ingest_percentage" in given:
         raise UsageError("The parameters document_count and ingest_percentage exclude each other: give one of them.")
     documents = given.get("corpus_documents", known["corpus_documents"].default)
-    if given.get("document_count", 0) > documents:
-        raise UsageError(
-            f"The parameter document_count is {given['document_count']}, but the corpus has {documents} documents: "
-            f"ask for fewer, or use a larger corpus."
-        )
+    for name in ("document_count", "lap_documents"):
+        if given.get(name, 0) > documents:
+            raise UsageError(
+                f"The parameter {name} is {given[name]}, but the corpus has {documents} documents: "
+                f"ask for fewer, or use a larger corpus."
+            )
+    for name in ("lap_journal", "lap_stop_file"):
+        if name in given and not Path(given[name]).is_absolute():
+            raise UsageError(f"The parameter {name} must be an absolute path, but is '{given[name]}'.")

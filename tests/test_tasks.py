@@ -48,6 +48,7 @@ def test_help_has_examples_and_explains_each_option() -> None:
         (("--target-hosts", "localhost:9200", "--car", "2gheap"), 2, r"--car would build a node"),
         (("--client-options", "basic_auth_password:hush"), 2, r"--target-hosts"),
         (("--data-path", "/nowhere/at/all"), 2, r"/nowhere/at/all"),
+        (("--car-params", "heap_size:1m"), 2, r"'1m' is no heap"),
         (("--java", "/nowhere"), 2, r"has no bin/java"),
     ],
 )

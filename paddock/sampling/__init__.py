@@ -1,0 +1,8 @@
+"""The sampler that watches a race from beside it, once a second; docs/samples.md describes the lines it writes."""
+
+from paddock.sampling.endpoint import Endpoint
+from paddock.sampling.reader import read_circumstances, read_samples, read_settings
+from paddock.sampling.records import Sample
+from paddock.sampling.sampler import Sampler
+
+__all__ = ["Endpoint", "Sample", "Sampler", "read_circumstances", "read_samples", "read_settings"]

@@ -1,0 +1,120 @@
+"""Where Elasticsearch answers and how to be let in; secrets stay out of every text."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from paddock.errors import UsageError
+
+DEFAULT_PORT = 9200
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """One cluster.
+
+    :param urls: base URLs without user names, for example ``http://127.0.0.1:39200``; the first that answers is used.
+    :param verify_certificates: False accepts any certificate.
+    :param authorities: a file with the certificates of trusted authorities, or None for those that come with Rally.
+    :param client_certificate: a file with this client's own certificate, or None.
+    :param client_key: a file with its key, or None.
+    :param authorization: the value of the Authorization header, or None.
+    :param timeout: seconds to wait for a connection and for an answer.
+    """
+
+    urls: tuple[str, ...]
+    verify_certificates: bool = True
+    authorities: str | None = None
+    client_certificate: str | None = None
+    client_key: str | None = None
+    authorization: str | None = field(default=None, repr=False)
+    timeout: float = 2.0
+
+    @classmethod
+    def from_client_options(cls, hosts: str | Iterable[str], options: Mapping[str, Any] | None = None) -> Endpoint:
+        """The endpoint that Rally's ``--target-hosts`` and ``--client-options`` describe.
+
+        :param hosts: "host:port,...", URLs, a JSON text or the name of a .json file as Rally takes them.
+        :param options: Rally's client options; those that only concern Rally's own requests are ignored.
+        :raises UsageError: if there is no host in it.
+        """
+        given = options or {}
+        plain = _split(hosts) if isinstance(hosts, str) else [host for host in hosts if host]
+        if not plain:
+            raise UsageError("There is no host to sample: name at least one as host:port in --target-hosts.")
+        encrypted = bool(given.get("use_ssl", False))
+        parsed = [_parse(host, encrypted) for host in plain]
+        from_hosts = next((login for _, login in parsed if login), None)
+        return cls(
+            urls=tuple(url for url, _ in parsed),
+            verify_certificates=bool(given.get("verify_certs", True)),
+            authorities=_text(given.get("ca_certs")),
+            client_certificate=_text(given.get("client_cert")),
+            client_key=_text(given.get("client_key")),
+            authorization=_authorization(given) or from_hosts,
+        )
+
+
+def _split(hosts: str) -> list[str]:
+    """The hosts of the default cluster; Rally's JSON names one list of hosts per cluster."""
+    text = hosts.strip()
+    if text.endswith(".json"):
+        try:
+            text = Path(text).expanduser().read_text(encoding="utf-8").strip()
+        except OSError as error:
+            raise UsageError(f"--target-hosts names a file that cannot be read: {error}.") from None
+    if text.startswith("{"):
+        try:
+            named = json.loads(text).get("default", [])
+        except json.JSONDecodeError as error:
+            raise UsageError(f"--target-hosts is no valid JSON: {error}.") from None
+        return [named] if isinstance(named, str) else [str(host) for host in named]
+    return [host.strip() for host in text.split(",") if host.strip()]
+
+
+def _parse(host: str, encrypted: bool) -> tuple[str, str | None]:
+    """The base URL of one host, and the Authorization header if the host names a user."""
+    parts = urlsplit(host if "://" in host else f"//{host}")
+    try:
+        port = parts.port
+    except ValueError:
+        port = 0
+    if not parts.hostname or port == 0:
+        # The host itself is not repeated: it may hold a password.
+        raise UsageError("A host in --target-hosts cannot be understood: write host:port or https://host:port.")
+    scheme = "https" if encrypted or parts.scheme == "https" else "http"
+    # As Rally has it: 443 behind https://, 9200 elsewhere.
+    port = port or (443 if parts.scheme == "https" else DEFAULT_PORT)
+    name = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    login = _basic(unquote(parts.username), unquote(parts.password or "")) if parts.username else None
+    return f"{scheme}://{name}:{port}{parts.path.rstrip('/')}", login
+
+
+def _authorization(options: Mapping[str, Any]) -> str | None:
+    key = options.get("api_key")
+    if isinstance(key, str) and key:
+        return f"ApiKey {key}"
+    if isinstance(key, (list, tuple)) and len(key) == 2:
+        return f"ApiKey {_base64(f'{key[0]}:{key[1]}')}"
+    user, password = options.get("basic_auth_user"), options.get("basic_auth_password")
+    if user and password is not None:
+        return _basic(str(user), str(password))
+    return None
+
+
+def _basic(user: str, password: str) -> str:
+    return f"Basic {_base64(f'{user}:{password}')}"
+
+
+def _base64(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
+
+
+def _text(value: Any) -> str | None:
+    return str(value) if value else None

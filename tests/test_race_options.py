@@ -1,0 +1,78 @@
+"""From options to a request: what the corpus, the cars and the engine add to it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from paddock import cars
+from paddock.engine import Engine
+from paddock.engine.java import Java, embedded_java
+from paddock.errors import UsageError
+from paddock.race_options import RaceOptions, check_java_options, prepare
+
+
+def prepared(**options: object) -> object:
+    """Prepared without fetching or making anything."""
+    return prepare(RaceOptions(**options), fetch=False)
+
+
+def test_the_defaults_are_a_race_of_apache_with_one_gigabyte() -> None:
+    """./inv race alone: the track's default challenge, the embedded engine, no parameters."""
+    race = prepared()
+    assert race.request.track.name == "apache"
+    assert race.request.challenge == "ingest"
+    assert race.request.cars == ("1gheap",)
+    assert race.request.engine.kind == "embedded"
+    assert race.request.track_params == {}
+
+
+def test_what_race_json_does_not_say_stands_in_the_user_tags() -> None:
+    """Engine, Java and test mode are recorded; the user's own tags come on top."""
+    tags = prepared(user_tags="ticket:7,engine:mine", test_mode=True).request.user_tags
+    assert tags["ticket"] == "7"
+    assert tags["engine"] == "mine"
+    assert tags["java"].startswith("21")
+    assert tags["test-mode"] == "true"
+
+
+def test_a_data_path_becomes_a_folder_of_its_own(tmp_path: Path) -> None:
+    """Rally deletes the data path, so it is never the folder that the user named."""
+    request = prepared(data_path=str(tmp_path), race_id="r1").request
+    assert request.data_path == tmp_path / "paddock-r1"
+    assert request.car_params["data_paths"] == str(tmp_path / "paddock-r1")
+
+
+def test_a_corpus_of_another_size_is_told_to_the_track(rally_home: Path) -> None:
+    """A corpus that differs from the track's default comes with file, documents and bytes."""
+    race = prepare(RaceOptions(documents=2000, target_hosts="127.0.0.1:1"))
+    assert race.request.track_params["corpus_file"] == "apache-2000.json"
+    assert race.request.track_params["corpus_documents"] == 2000
+    assert race.request.track_params["corpus_bytes"] == race.corpus_bytes > 0
+
+
+def test_an_existing_cluster_needs_no_engine() -> None:
+    """--target-hosts: nothing to provision, Rally's external car."""
+    race = prepared(target_hosts="es1:9200")
+    assert race.request.engine is None
+    assert not race.request.provisions
+
+
+def test_a_collector_that_the_java_lacks_is_told_in_its_own_words(tmp_path: Path) -> None:
+    """Where the JVM has no ZGC, the car is refused with what the JVM says."""
+    java = tmp_path / "bin" / "java"
+    java.parent.mkdir()
+    java.write_text("#!/bin/sh\necho 'Unrecognized VM option UseZGC'; exit 1\n")
+    java.chmod(0o755)
+    engine = Engine("embedded", "8.8.2", None, Java(tmp_path, "21.0.1", "--java"))
+    combination = cars.combine(["1gheap", "gc-z"], cars.load_cars())
+    with pytest.raises(UsageError, match=r"refuses what the cars '1gheap,gc-z' ask .*Unrecognized VM option UseZGC"):
+        check_java_options(engine, combination)
+
+
+@pytest.mark.parametrize("collector", ["gc-g1", "gc-parallel", "gc-z"])
+def test_the_embedded_jre_has_every_collector(collector: str) -> None:
+    """All three mixins work on the Java that comes with the dependencies."""
+    engine = Engine("embedded", "8.8.2", None, embedded_java())
+    check_java_options(engine, cars.combine(["512mheap", collector], cars.load_cars()))
