@@ -76,7 +76,7 @@ def run(race: PreparedRace) -> FinishedRace:
     samples.parent.mkdir(parents=True, exist_ok=True)
     outcome = run_race(race.request, _Watch(race, samples), say, race.corpus_bytes)
     summary = summarise(outcome.race, read_samples(samples), {BULK_TASK: _expectation(race)})
-    finished = FinishedRace(outcome, summary, command.printable(race.request), samples)
+    finished = FinishedRace(outcome, summary, command.printable(race.request, anew=True), samples)
     write_json(records / "summary.json", as_json_object(finished))
     return finished
 
@@ -106,7 +106,7 @@ def render(finished: FinishedRace, width: int, colours: bool) -> str:
             f"Race id:  {finished.outcome.race_id}",
             f"Results:  {finished.outcome.file}",
             f"Samples:  {finished.samples}",
-            f"Repeat with plain Rally (without --race-id):\n{finished.command}",
+            f"Repeat with plain Rally:\n{finished.command}",
         ]
     )
 

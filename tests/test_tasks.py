@@ -73,7 +73,7 @@ def test_dry_run_prints_the_esrally_command_and_does_nothing() -> None:
     result = run_paddock("race", "--dry-run", "--test-mode", "--params", "refresh_interval:30s")
     assert result.returncode == 0
     assert result.stdout.count("\n") == 1
-    for part in ("/esrally race ", "--track-path=", "--car=1gheap", "--test-mode", '"refresh_interval": "30s"'):
+    for part in ("/esrally race --race-id=", "--track-path=", "--car=1gheap", "--test-mode", '"refresh_interval": "30s"'):
         assert part in result.stdout
     assert not races_folder().exists()
 

@@ -86,7 +86,7 @@ def _download(release: Release, folder: Path, progress: Progress) -> Path:
         repo_cache=folder,
         local_repos=[],
         remote_repos={"mirror": mirror.rstrip("/")} if mirror else None,
-        resolver=PythonResolver(progress_callback=progress),
+        resolver=PythonResolver(progress_callback=lambda name, total: progress(f"Downloading {name}", total)),
         timeout=30,
     )
     where = f"the mirror {mirror}" if mirror else "Maven Central"

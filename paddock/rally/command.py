@@ -12,6 +12,7 @@ from typing import Any
 
 from paddock import paths
 from paddock.errors import UsageError
+from paddock.rally.privileges import NAMESPACE
 from paddock.rally.request import DEFAULT_HTTP_PORT, RaceRequest
 
 
@@ -72,10 +73,15 @@ def needed_files(request: RaceRequest) -> tuple[Path, ...]:
     )
 
 
-def printable(request: RaceRequest) -> str:
-    """The command as it can be pasted into a shell."""
+def printable(request: RaceRequest, anew: bool = False) -> str:
+    """The command as it can be pasted into a shell, by root too.
+
+    :param anew: without the race id, so that Rally gives the repeated race one of its own.
+    """
     assignments = [f"{name}={shlex.quote(value)}" for name, value in sorted(environment(request).items())]
-    return " ".join([*assignments, *map(shlex.quote, [str(program()), *arguments(request)])])
+    prefix = NAMESPACE if os.geteuid() == 0 and request.provisions else ()
+    words = [word for word in arguments(request) if not (anew and word.startswith("--race-id="))]
+    return " ".join([*assignments, *map(shlex.quote, [*prefix, str(program()), *words])])
 
 
 def parse_pairs(text: str, option: str) -> dict[str, Any]:

@@ -130,7 +130,7 @@ def test_it_is_downloaded_once_and_progress_adds_up(server: Server) -> None:
 
     @contextmanager
     def counting(description: str, total: int) -> Iterator[Callable[[int], None]]:
-        assert description == "elasticsearch-1.2.3.zip"
+        assert description == "Downloading elasticsearch-1.2.3.zip"
         assert total == len(ZIP)
         yield received.append
 

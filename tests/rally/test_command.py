@@ -78,7 +78,24 @@ def test_the_printed_command_can_be_pasted() -> None:
     request = a_request(track_params={"index_settings": {"index.codec": "best_compression"}})
     words = shlex.split(printable(request))
     assert words[0] == "JAVA21_HOME=/java home"
-    assert words[2:] == arguments(request)
+    begin = words.index("race")
+    assert words[begin:] == arguments(request)
+    assert words[begin - 1].endswith("esrally")
+
+
+def test_a_command_to_repeat_a_race_leaves_its_id_to_rally(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two races with one id would overwrite each other's results."""
+    assert "--race-id" not in printable(a_request(), anew=True)
+    assert "--race-id=id-1" in printable(a_request())
+
+
+def test_what_root_pastes_is_not_run_as_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The printed command has the user namespace in it where the race had it, and not for anybody else."""
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    assert " unshare --user " in printable(a_request())
+    assert "unshare" not in printable(a_request(engine=None, target_hosts="es1:9200"))
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    assert "unshare" not in printable(a_request())
 
 
 @given(
