@@ -91,6 +91,29 @@ def test_a_python_without_venv_is_told_from_a_missing_one(checkout: Path, tools:
     assert result.returncode == 3
 
 
+def test_without_a_network_the_first_call_says_so(checkout: Path, tools: Path) -> None:
+    """An environment is there, but nothing can be fetched into it: a sentence, and no installation."""
+    (tools / "mkdir").symlink_to(shutil.which("mkdir"))
+    make = (
+        'for last in "$@"; do :; done; case "$*" in *-m*venv*) mkdir -p "$last/bin"; '
+        'printf "#!/bin/sh\\necho no route to host >&2; exit 1\\n" >"$last/bin/python"; '
+        '/bin/chmod +x "$last/bin/python"; exit 0;; esac; exit 0'
+    )
+    a_python(tools, "python3", (3, 11), body=make)
+    result = call(checkout, tools)
+    assert "the first call needs a network" in result.stderr
+    assert result.returncode == 3
+    assert not (checkout / ".venv" / "requirements.lock").exists()
+
+
+def test_a_folder_that_cannot_be_written_to_is_named(checkout: Path, tools: Path) -> None:
+    """Somebody else's checkout: the sentence says where nothing can be installed."""
+    if os.geteuid() == 0:
+        pytest.skip("root can write everywhere")
+    checkout.chmod(0o555)
+    assert "cannot be written to" in call(checkout, tools).stderr
+
+
 def test_a_broken_off_installation_is_no_installation(checkout: Path, tools: Path) -> None:
     """Killed in the middle, ./inv starts over the next time."""
     a_python(tools, "python3", (3, 11), body='case "$*" in *-m*venv*) sleep 30;; esac')

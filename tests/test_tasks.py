@@ -8,7 +8,7 @@ import socket
 
 import pytest
 
-from paddock.paths import races_folder
+from paddock.paths import data_folder, distributions_folder, races_folder
 from tests.command_line import one_sentence, run_paddock
 
 
@@ -73,7 +73,13 @@ def test_dry_run_prints_the_esrally_command_and_does_nothing() -> None:
     result = run_paddock("race", "--dry-run", "--test-mode", "--params", "refresh_interval:30s")
     assert result.returncode == 0
     assert result.stdout.count("\n") == 1
-    for part in ("/esrally race --race-id=", "--track-path=", "--car=1gheap", "--test-mode", '"refresh_interval": "30s"'):
+    for part in (
+        "/esrally race --race-id=",
+        "--track-path=",
+        "--car=1gheap",
+        "--test-mode",
+        '"refresh_interval": "30s"',
+    ):
         assert part in result.stdout
     assert not races_folder().exists()
 
@@ -115,3 +121,27 @@ def test_unexpected_failures_have_a_traceback_only_with_debug() -> None:
     """--debug shows where; without it a sentence does."""
     result = run_paddock("race", "--dry-run", "--track", "apach", "--debug")
     assert "Traceback" in result.stderr
+
+
+def test_a_damaged_corpus_is_refused_with_the_way_to_mend_it() -> None:
+    """A corpus that is not what its record says is not raced; the sentence has the command that makes it anew."""
+    assert run_paddock("corpus.generate", "apache", "--documents", "1000").returncode == 0
+    file = data_folder("paddock-apache") / "apache-1000.json"
+    file.write_bytes(file.read_bytes().replace(b"GET", b"PUT", 1))
+    result = run_paddock("race", "--dry-run", "--documents", "1000")
+    assert re.search(r"apache-1000\.json .*\./inv corpus\.generate apache .*--force", one_sentence(result))
+    assert result.returncode == 4
+    assert run_paddock("corpus.verify").returncode == 4
+    assert run_paddock("corpus.generate", "apache", "--documents", "1000", "--force").returncode == 0
+    assert run_paddock("corpus.verify").returncode == 0
+
+
+def test_no_network_on_the_first_race_is_said() -> None:
+    """Nothing in Rally's cache and no network: one sentence, and nothing half-made."""
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        mirror = f"http://127.0.0.1:{closed.getsockname()[1]}"
+        result = run_paddock("race", "--documents", "1000", PADDOCK_MAVEN_REPOSITORY=mirror, NO_PROXY="127.0.0.1")
+    assert re.search(r"could not be downloaded .* network", one_sentence(result))
+    assert result.returncode == 3
+    assert not distributions_folder().exists() or list(distributions_folder().iterdir()) == []
