@@ -69,8 +69,8 @@ def test_defaults_are_those_of_the_templates(name: str) -> None:
     in_templates = defaults_in_templates(name)
     for parameter in read_parameters(name):
         values = in_templates[parameter.name]
-        if parameter.name == "cluster_health":
-            assert values == {"computed"}
+        if parameter.default is None and parameter.default_text != "none":
+            assert values <= {"computed", None}, parameter.name
         else:
             assert values == {parameter.default}, parameter.name
 
@@ -100,7 +100,8 @@ def test_none_is_the_same_as_left_out(name: str) -> None:
     """Where the default is none, giving none renders what leaving it out renders."""
     track = tracks.load_track(name)
     absent = {parameter.name: None for parameter in track.parameters if parameter.default is None}
-    absent.pop("cluster_health")  # its default is computed, which `none` would switch off
+    for computed in ("cluster_health", "lap_documents"):
+        absent.pop(computed)  # their defaults are computed by the templates, which `none` would switch off
     assert render_specification(track.folder, absent)[0] == render_specification(track.folder, {})[0]
 
 
@@ -133,6 +134,11 @@ def test_none_is_the_same_as_left_out(name: str) -> None:
         ({"document_count": 5, "ingest_percentage": 5}, "exclude each other"),
         ({"document_count": 1_000_001}, "document_count is 1000001, but the corpus has 1000000 documents"),
         ({"document_count": 60, "corpus_documents": 50}, "the corpus has 50 documents"),
+        ({"lap_documents": 60, "corpus_documents": 50}, "lap_documents is 60, but the corpus has 50 documents"),
+        ({"levels": "1s"}, "levels must be a JSON list with at least one entry, but is '1s'"),
+        ({"levels": []}, "at least one entry"),
+        ({"lap_order": {"1s": 1}}, "lap_order must be a JSON list"),
+        ({"lap_journal": "laps.jsonl"}, "lap_journal must be an absolute path, but is 'laps.jsonl'"),
     ],
 )
 def test_wrong_parameters_end_in_a_sentence(params: dict[str, Any], sentence: str) -> None:
@@ -153,6 +159,8 @@ def test_wrong_parameters_end_in_a_sentence(params: dict[str, Any], sentence: st
         {"ingest_percentage": 0.1},
         {"conflicts": "random", "recency": 1},
         {"index_settings": {}},
+        {"levels": ["1s", {"name": "a"}], "lap_order": [["a", "1s"]], "lap_journal": "/laps.jsonl"},
+        {"lap_order": None, "lap_documents": 1_000_000},
     ],
 )
 def test_right_parameters_are_accepted(params: dict[str, Any]) -> None:

@@ -119,8 +119,9 @@ def test_everything_is_registered() -> None:
 
     registry = Registry()
     register(registry)
-    assert set(registry.sources) == {"first-documents", "expected-documents"}
+    assert set(registry.sources) == {"first-documents", "expected-documents", "lap-plan"}
     assert {name: repr(runner) for name, runner in registry.runners.items()} == {
         "check-document-count": "check-document-count",
+        "lap": "lap",
         "wait-for-health": "wait-for-health",
     }

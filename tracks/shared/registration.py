@@ -7,6 +7,8 @@ from typing import Any
 from shared.document_count import CheckDocumentCount, ExpectedDocuments
 from shared.first_documents import FirstDocuments
 from shared.health import WaitForHealth
+from shared.lap import RunLap
+from shared.lap_plan import LapPlan
 
 
 def register(registry: Any) -> None:
@@ -16,5 +18,7 @@ def register(registry: Any) -> None:
     """
     registry.register_param_source("first-documents", FirstDocuments)
     registry.register_param_source("expected-documents", ExpectedDocuments)
+    registry.register_param_source("lap-plan", LapPlan)
     registry.register_runner("check-document-count", CheckDocumentCount(), async_runner=True)
     registry.register_runner("wait-for-health", WaitForHealth(), async_runner=True)
+    registry.register_runner("lap", RunLap(), async_runner=True)

@@ -1,0 +1,194 @@
+"""Elasticsearch's client as far as laps use it, with Rally's real request contexts, and laps to run with it."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import elasticsearch
+from elastic_transport import ApiResponseMeta, HttpHeaders, NodeConfig
+from esrally.client.context import RequestContextHolder
+from esrally.track import track as rally_track
+from shared.lap_plan import Lap
+
+BULK_SECONDS = 0.005
+
+
+def meta(status: int) -> ApiResponseMeta:
+    """What the transport says of an answer."""
+    return ApiResponseMeta(status, "1.1", HttpHeaders(), 0.0, NodeConfig("http", "localhost", 9200))
+
+
+class RawAnswer(io.BytesIO):
+    """An answer that Rally's bulk runner has asked for unread."""
+
+    meta = meta(200)
+
+
+class FakeElasticsearch(RequestContextHolder):
+    """One node with one index in memory; `on_bulk` may change or refuse the answer to the nth bulk, from 1."""
+
+    def __init__(self, on_bulk: Callable[[int, int], Any] | None = None):
+        self.calls: list[tuple[str, dict[str, Any]]] = []
+        self.indices = self.cluster = self.nodes = self
+        self.documents: list[bytes] = []
+        self.markers: list[str] = []
+        self.searchable: list[str] = []
+        self.merging = 0
+        self.node_clock = 0
+        self.lost = 0
+        self.gone = False
+        self.refuse_index = False
+        self.write_rejections = 0
+        self.in_flight = self.most_in_flight = 0
+        self._bulks = 0
+        self.on_bulk: Callable[[int, int], Any] = on_bulk or (lambda number, documents: None)
+
+    def names(self) -> list[str]:
+        """The calls in their order, without repetitions."""
+        names = [name for name, _ in self.calls]
+        return [name for number, name in enumerate(names) if number == 0 or names[number - 1] != name]
+
+    def options(self, **options: Any) -> FakeElasticsearch:
+        self.calls.append(("options", options))
+        return self
+
+    async def _called(self, name: str, **request: Any) -> None:
+        self.calls.append((name, request))
+        self.on_request_start()
+        await asyncio.sleep(0)
+        self.on_request_end()
+        if self.gone:
+            raise elasticsearch.ConnectionError("Connection refused")
+
+    async def delete(self, index: str) -> None:
+        await self._called("delete", index=index)
+        self.documents, self.markers, self.searchable = [], [], []
+
+    async def create(self, index: str, settings: Any, mappings: Any) -> None:
+        await self._called("create", index=index, settings=settings, mappings=mappings)
+        if self.refuse_index:
+            raise elasticsearch.BadRequestError("illegal_argument_exception", meta(400), {})
+
+    async def exists(self, index: str) -> bool:
+        return True
+
+    async def get_settings(self, index: str, flat_settings: bool) -> dict[str, Any]:
+        return {index: {"settings": {"index.uuid": "x", "index.refresh_interval": "1s"}}}
+
+    async def health(self, **request: Any) -> dict[str, Any]:
+        await self._called("health", **request)
+        return {"timed_out": False, "status": "green"}
+
+    async def refresh(self, index: str) -> None:
+        await self._called("refresh", index=index)
+
+    async def count(self, index: str, query: Any = None) -> dict[str, int]:
+        await self._called("count")
+        markers = len(self.markers)
+        return {"count": markers if query else len(self.documents) - self.lost + markers}
+
+    async def index(self, index: str, id: str, document: Any, op_type: str) -> None:  # noqa: A002 - the client's name
+        await self._called("marker")
+        self.markers.append(id)
+
+    async def search(self, query: Any, **request: Any) -> dict[str, Any]:
+        await self._called("search")
+        asked = query["ids"]["values"]
+        return {"hits": {"hits": [{"_id": name} for name in self.searchable if name in asked]}}
+
+    async def bulk(self, params: Any, body: bytes) -> RawAnswer:
+        assert "raw_response" in self.request_context.get()
+        self._bulks += 1
+        number = self._bulks
+        lines = body.split(b"\n")[1::2]
+        self.in_flight += 1
+        self.most_in_flight = max(self.in_flight, self.most_in_flight)
+        self.on_request_start()
+        await asyncio.sleep(BULK_SECONDS)
+        self.on_request_end()
+        self.in_flight -= 1
+        if self.gone:
+            raise elasticsearch.ConnectionError("Connection refused")
+        items = self.on_bulk(number, len(lines))
+        if items is None:
+            self.documents += lines
+            items = [{"index": {"status": 201}}] * len(lines)
+        errors = any(item["index"]["status"] > 299 for item in items)
+        return RawAnswer(json.dumps({"took": 3, "errors": errors, "items": items}).encode())
+
+    async def stats(self, metric: str, index: str | None = None) -> dict[str, Any]:
+        if index is None:
+            return self._node_stats()
+        await self._called("merges" if metric == "merge" else "index figures", index=index)
+        current = self.merging
+        self.merging = max(0, self.merging - 1)
+        times = {"total": 1, "total_time_in_millis": 2}
+        merges = {**times, "current": current, "total_size_in_bytes": 3, "total_throttled_time_in_millis": 4}
+        store = {"store": {"size_in_bytes": 5}, "translog": {"size_in_bytes": 6}, "segments": {"count": 7}}
+        return {"_all": {"total": {**store, "merges": merges, "refresh": times, "flush": times}}}
+
+    def _node_stats(self) -> dict[str, Any]:
+        """Figures of the last time that the node has looked: every third question."""
+        self.calls.append(("node figures", {}))
+        self.node_clock += 1000
+        looked = self.node_clock // 3000 * 3000
+        node = {
+            "timestamp": self.node_clock,
+            "process": {"timestamp": looked, "cpu": {"total_in_millis": looked // 10}},
+            "jvm": {"timestamp": looked, "gc": {"collectors": {"young": {"collection_time_in_millis": 0}}}},
+            "thread_pool": {"write": {"rejected": self.write_rejections}},
+        }
+        return {"nodes": {"one": node}}
+
+
+def corpus(folder: Path, sizes: list[int]) -> tuple[rally_track.Documents, ...]:
+    """Files with numbered documents, counted through all of them."""
+    found, first = [], 0
+    for number, size in enumerate(sizes):
+        path = folder / f"documents-{number}.json"
+        path.write_text("".join(f'{{"n":{first + line}}}\n' for line in range(size)), encoding="utf-8")
+        first += size
+        found.append(
+            rally_track.Documents(
+                source_format="bulk", document_file=str(path), number_of_documents=size, target_index="elsewhere"
+            )
+        )
+    return tuple(found)
+
+
+def lap(documents: tuple[Any, ...], journal: Path | None, **changes: Any) -> Lap:
+    """A lap of 25 documents in bulks of 10 by two clients."""
+    values: dict[str, Any] = {
+        "number": 4,
+        "block": 2,
+        "position": 1,
+        "warm_up": False,
+        "level": "1s",
+        "index": "paddock-test-lap",
+        "body": {"settings": {"index.refresh_interval": "1s"}, "mappings": {"dynamic": "strict"}},
+        "health": "green",
+        "documents": documents,
+        "start": 0,
+        "count": 25,
+        "bulk_size": 10,
+        "clients": 2,
+        "freshness_probe": False,
+        "journal": journal,
+    }
+    return Lap(**{**values, **changes})
+
+
+def track_with(documents: tuple[Any, ...], settings: dict[str, Any] | None = None) -> Any:
+    """Rally's track as far as a plan looks at it."""
+    body = {
+        "settings": {"index.number_of_replicas": 0, "index.refresh_interval": "1s", **(settings or {})},
+        "mappings": {"dynamic": "strict", "properties": {"n": {"type": "integer"}}},
+    }
+    corpora = [rally_track.DocumentCorpus("numbers", list(documents))]
+    return SimpleNamespace(corpora=corpora, indices=[SimpleNamespace(body=body)])

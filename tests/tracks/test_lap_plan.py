@@ -1,0 +1,142 @@
+"""The plan of a block challenge: which laps in which order, with which documents, and when it ends."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from esrally import exceptions
+from shared.lap_plan import Lap, LapPlan
+
+from tests.tracks.lap_client import corpus, track_with
+
+PARAMS: dict[str, Any] = {
+    "factor": "refresh-interval",
+    "levels": ["1s", "30s"],
+    "order": ["1s", "30s"],
+    "order-seed": 1,
+    "warmup-blocks": 1,
+    "blocks": 2,
+    "documents": 20,
+    "corpus-documents": 50,
+    "bulk-size": 10,
+    "bulk-clients": 3,
+    "index": "paddock-test",
+    "health": None,
+    "freshness-probe": False,
+    "journal": None,
+    "stop-file": None,
+}
+
+
+def plan(tmp_path: Path, **changes: Any) -> LapPlan:
+    """A plan for a corpus of 50 documents in two files."""
+    changed = {**PARAMS, **{name.replace("_", "-"): value for name, value in changes.items()}}
+    return LapPlan(track_with(corpus(tmp_path, [30, 20])), changed)
+
+
+def laps(source: LapPlan) -> list[Lap]:
+    """All laps that the plan still has."""
+    found = []
+    while True:
+        try:
+            found.append(source.params()["lap"])
+        except StopIteration:
+            return found
+
+
+def test_blocks_have_one_lap_of_every_level(tmp_path: Path) -> None:
+    """Numbers, positions and the mark of the warm-up."""
+    found = laps(plan(tmp_path, order=[["1s", "30s"], ["30s", "1s"], ["1s", "30s"]]))
+    assert [(one.number, one.block, one.position, one.level, one.warm_up) for one in found] == [
+        (1, 1, 1, "1s", True),
+        (2, 1, 2, "30s", True),
+        (3, 2, 1, "30s", False),
+        (4, 2, 2, "1s", False),
+        (5, 3, 1, "1s", False),
+        (6, 3, 2, "30s", False),
+    ]
+
+
+def test_a_block_indexes_the_same_documents(tmp_path: Path) -> None:
+    """Levels of a block are paired on their documents; the next block takes the next ones, around the end."""
+    found = laps(plan(tmp_path))
+    assert [(one.start, one.count) for one in found] == [(0, 20)] * 2 + [(20, 20)] * 2 + [(40, 20)] * 2
+
+
+def test_levels_override_the_track(tmp_path: Path) -> None:
+    """Settings over the track's own, bulk size and clients over the parameters', only where a level names them."""
+    levels = ["1s", {"name": "other", "settings": {"codec": "x"}, "bulk_size": 7, "clients": 1, "mapping": "track"}]
+    first, second = laps(plan(tmp_path, levels=levels, order=["1s", "other"]))[:2]
+    assert (first.bulk_size, first.clients, second.bulk_size, second.clients) == (10, 3, 7, 1)
+    assert first.body["settings"]["index.refresh_interval"] == "1s"
+    assert second.body["settings"] == {
+        "index.number_of_replicas": 0,
+        "index.refresh_interval": "1s",
+        "index.codec": "x",
+    }
+    assert second.index == "paddock-test-lap"
+
+
+@pytest.mark.parametrize(
+    ("replicas", "given", "health"), [(0, None, "green"), (1, None, "yellow"), (1, "green", "green")]
+)
+def test_health_follows_each_level(tmp_path: Path, replicas: int, given: str | None, health: str) -> None:
+    """A level with replicas cannot be green on one node; what the user says wins."""
+    source = plan(tmp_path, factor="replicas", levels=[replicas], order=None, health=given)
+    assert laps(source)[0].health == health
+
+
+def test_progress(tmp_path: Path) -> None:
+    """Rally shows the share of the laps that are done, and stops by itself at the end."""
+    source = plan(tmp_path)
+    assert (source.infinite, source.percent_completed) == (False, 0)
+    source.params()
+    assert source.percent_completed == pytest.approx(1 / 6)
+    laps(source)
+    assert source.percent_completed == 1
+
+
+def test_stop_file_ends_the_plan_after_a_block(tmp_path: Path) -> None:
+    """A block that has begun is finished, because half of one cannot be compared."""
+    stop = tmp_path / "stop"
+    source = plan(tmp_path, stop_file=str(stop))
+    source.params()
+    stop.touch()
+    assert [one.number for one in laps(source)] == [2]
+
+
+def test_small_corpus_makes_smaller_laps_in_test_mode(tmp_path: Path) -> None:
+    """Rally's test mode leaves 1,000 documents of a corpus, and the same laps are run with those."""
+    assert laps(plan(tmp_path, documents=200, corpus_documents=1000))[0].count == 50
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"documents": 51}, "lap_documents is 51, but the corpus has 50 documents"),
+        ({"journal": "laps.jsonl"}, "lap_journal must be an absolute path"),
+        ({"journal": "/nowhere/at/all/laps.jsonl"}, "the folder of lap_journal .* does not exist"),
+        ({"stop_file": "stop"}, "lap_stop_file must be an absolute path"),
+        ({"levels": ["1s", "1s"]}, "more than once"),
+        ({"order": ["1s"]}, "each of the levels"),
+    ],
+)
+def test_wrong_plans_end_in_a_sentence(tmp_path: Path, changes: dict[str, Any], sentence: str) -> None:
+    """Refused when Rally loads the track, before anything is started."""
+    with pytest.raises(exceptions.InvalidSyntax, match=sentence):
+        plan(tmp_path, **changes)
+
+
+def test_corpus_with_action_lines_is_refused(tmp_path: Path) -> None:
+    """Such lines name an index of their own, and the documents would go there."""
+    documents = corpus(tmp_path, [50])
+    documents[0].includes_action_and_meta_data = True
+    with pytest.raises(exceptions.InvalidSyntax, match="brings its own action lines"):
+        LapPlan(track_with(documents), dict(PARAMS))
+
+
+def test_rally_prepares_the_plans_corpora(tmp_path: Path) -> None:
+    """Rally looks for this attribute to know which files a challenge needs."""
+    assert [corpus.name for corpus in plan(tmp_path).corpora] == ["numbers"]

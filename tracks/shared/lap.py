@@ -1,0 +1,212 @@
+"""Runner of the block challenges: one call is one lap, from a fresh index to the end of its merges."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import time
+from contextlib import suppress
+from typing import Any
+
+import elasticsearch
+from esrally import exceptions
+
+from shared.freshness import FreshnessProbe
+from shared.health import WaitForHealth
+from shared.lap_documents import bulks
+from shared.lap_figures import index_figures, last_node_figures, node_figures, settings_in_force, wait_for_merges
+from shared.lap_journal import append_lap
+from shared.lap_load import Load, index_documents
+from shared.lap_plan import Lap
+from shared.request_contexts import unmeasured
+
+MERGE_TIMEOUT = 600.0
+_PATIENCE = 600  # seconds for refreshing or deleting an index
+
+
+class RunLap:
+    """Runs a lap, adds its record to the journal, and goes on after a void lap unless no node answers any more.
+
+    Rally's own sample of the call is the load alone: its service time goes from the first bulk sent to the last one
+    answered, its throughput is that of the lap.
+    """
+
+    def __init__(self, merge_timeout: float = MERGE_TIMEOUT) -> None:
+        self.logger = logging.getLogger(__name__)
+        self._merge_timeout = merge_timeout
+
+    async def __call__(self, es: Any, params: dict[str, Any]) -> dict[str, Any]:
+        """Run one lap.
+
+        :raises exceptions.RallyAssertionError: if no node answers any more; the lap is in the journal all the same.
+        """
+        lap: Lap = params["lap"]
+        load, record = Load(), _circumstances(lap)
+        problems: list[str] = []
+        try:
+            load = await self._run(es, lap, record, problems)
+        except exceptions.RallyTaskAssertionError as error:
+            problems.append(str(error))
+        except elasticsearch.ApiError as error:
+            problems.append(f"Elasticsearch refused a request: {error}")
+        except elasticsearch.TransportError as error:
+            problems.append(f"Elasticsearch did not answer: {error.message}")
+        gone = bool(problems) and not await _clean_up(es, lap.index)
+        if gone:
+            problems.append("no node answers any more")
+        record["void"] = "; ".join(problems) or None
+        if lap.journal is not None:
+            append_lap(lap.journal, record)
+        if gone:
+            raise exceptions.RallyAssertionError(
+                f"Lap {lap.number} ({lap.level}): {record['void']}. See the log of the node for the reason."
+            )
+        if problems:
+            self.logger.warning("Lap %d (%s) is void: %s", lap.number, lap.level, record["void"])
+        return _sample(es, lap, load, record)
+
+    async def _run(self, es: Any, lap: Lap, record: dict[str, Any], problems: list[str]) -> Load:
+        with unmeasured(es):
+            await _delete(es, lap.index)
+            await es.indices.create(index=lap.index, settings=lap.body["settings"], mappings=lap.body["mappings"])
+            await WaitForHealth()(es, {"index": lap.index, "status": lap.health})
+            record["settings"] = await settings_in_force(es, lap.index)
+            # Not read again before the end: the nodes would then answer that with figures up to a second old.
+            before = await last_node_figures(es)
+        load, probe = await self._load(es, lap, record)
+        with unmeasured(es):
+            await es.options(request_timeout=_PATIENCE).indices.refresh(index=lap.index)
+            record["documents_counted"] = await _count(es, lap.index, probe)
+            waited = await wait_for_merges(es, lap.index, self._merge_timeout)
+            record["merge_wait_seconds"] = waited
+            record["index_figures"] = await index_figures(es, lap.index)
+            after = await node_figures(es)
+            record["node_cpu_ms"] = after["cpu_ms"] - before["cpu_ms"]
+            record["node_gc_ms"] = after["gc_ms"] - before["gc_ms"]
+            record["node_rejections"] = after["rejections"] - before["rejections"]
+            problems.extend(_problems(lap, load, record, self._merge_timeout))
+            await _delete(es, lap.index)
+        return load
+
+    async def _load(self, es: Any, lap: Lap, record: dict[str, Any]) -> tuple[Load, FreshnessProbe | None]:
+        probe = FreshnessProbe(es, lap.index) if lap.freshness_probe else None
+        started, driver = time.time(), os.times()
+        probing = asyncio.create_task(probe.run()) if probe else None
+        try:
+            load = await index_documents(
+                es, bulks(lap.documents, lap.start, lap.count, lap.bulk_size, lap.index), lap.clients
+            )
+        finally:
+            if probing:
+                probing.cancel()
+                with suppress(asyncio.CancelledError):
+                    await probing
+        spent = os.times()
+        record.update(
+            started_at=started,
+            ended_at=time.time(),
+            seconds=load.seconds,
+            documents_sent=load.documents_sent,
+            documents_acknowledged=load.documents_acknowledged,
+            bulks=load.bulks,
+            errors=load.errors,
+            rejections=load.rejections,
+            reasons=load.reasons,
+            took_ms=load.took_ms,
+            latency_ms=load.latency_ms(),
+            documents_per_second=load.documents_per_second(),
+            driver_cpu_seconds=round(spent.user + spent.system - driver.user - driver.system, 3),
+            freshness=probe.record() if probe else None,
+        )
+        return load, probe
+
+    def __repr__(self) -> str:
+        return "lap"
+
+
+def _circumstances(lap: Lap) -> dict[str, Any]:
+    """The record of a lap before it is run: every key that it can have."""
+    return {
+        "lap": lap.number,
+        "block": lap.block,
+        "position": lap.position,
+        "warm_up": lap.warm_up,
+        "level": lap.level,
+        "index": lap.index,
+        "bulk_size": lap.bulk_size,
+        "clients": lap.clients,
+        "first_document": lap.start,
+        "documents": lap.count,
+        **dict.fromkeys(
+            (
+                *("settings", "started_at", "ended_at", "seconds", "documents_sent", "documents_acknowledged"),
+                *("documents_counted", "bulks", "errors", "rejections", "reasons", "took_ms", "latency_ms"),
+                *("documents_per_second", "driver_cpu_seconds", "node_cpu_ms"),
+                *("node_gc_ms", "node_rejections", "merge_wait_seconds", "index_figures", "freshness", "void"),
+            )
+        ),
+    }
+
+
+def _problems(lap: Lap, load: Load, record: dict[str, Any], merge_timeout: float) -> list[str]:
+    """Why the lap does not count; empty if it does."""
+    problems = []
+    reasons = f" ({' | '.join(load.reasons)})" if load.reasons else ""
+    if load.errors:
+        problems.append(f"{load.errors} documents were refused or got no answer{reasons}")
+    if load.rejections or record["node_rejections"]:
+        refused = max(load.rejections, record["node_rejections"])
+        problems.append(f"{refused} bulks were rejected because a node was too busy")
+    if load.documents_sent != lap.count:
+        problems.append(f"{load.documents_sent} documents were sent instead of {lap.count}")
+    if record["documents_counted"] != load.documents_sent:
+        problems.append(f"{load.documents_sent} documents were sent, but the index has {record['documents_counted']}")
+    if record["merge_wait_seconds"] is None:
+        problems.append(f"merges had not ended after {merge_timeout:g} s")
+    return problems
+
+
+def _sample(es: Any, lap: Lap, load: Load, record: dict[str, Any]) -> dict[str, Any]:
+    """What Rally notes of the lap."""
+    if load.seconds is None:
+        # Rally subtracts these times, whatever has happened.
+        es.on_request_start()
+        es.on_request_end()
+    sample = {
+        "weight": load.documents_acknowledged,
+        "unit": "docs",
+        "throughput": load.documents_acknowledged / load.seconds if load.seconds else 0.0,
+        "success": record["void"] is None,
+        "level": lap.level,
+        "block": lap.block,
+        "lap": lap.number,
+    }
+    if record["void"]:
+        sample |= {"error-type": "void-lap", "error-description": record["void"]}
+    return sample
+
+
+async def _count(es: Any, index: str, probe: FreshnessProbe | None) -> int:
+    """Documents of the load in the index: all but the markers of the probe."""
+    count: int = (await es.count(index=index))["count"]
+    if probe is None or not probe.names:
+        return count
+    markers = await es.count(index=index, query={"ids": {"values": probe.names}})
+    return count - int(markers["count"])
+
+
+async def _delete(es: Any, index: str) -> None:
+    with unmeasured(es):
+        await es.options(ignore_status=404, request_timeout=_PATIENCE).indices.delete(index=index)
+
+
+async def _clean_up(es: Any, index: str) -> bool:
+    """Delete what a void lap may have left; returns whether there is still a node to do so."""
+    try:
+        await _delete(es, index)
+    except elasticsearch.ApiError:
+        return True
+    except elasticsearch.TransportError:
+        return False
+    return True

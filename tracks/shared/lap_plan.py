@@ -1,0 +1,165 @@
+"""Parameter source of the block challenges: one set of parameters per lap, in the order of the plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from esrally import exceptions
+from esrally.track.params import ParamSource
+
+from shared.lap_order import lap_orders
+from shared.levels import Level, read_levels
+from shared.mapping_variants import mapping_variant
+
+
+@dataclass(frozen=True)
+class Lap:
+    """One lap, ready to be run.
+
+    :param number: of the lap, from 1.
+    :param block: number of the block, from 1, warm-up blocks included.
+    :param position: in the block, from 1.
+    :param body: settings and mapping of the index.
+    :param documents: Rally's document sets.
+    :param start: number of the first document in the corpus, from 0.
+    :param count: documents to index.
+    :param journal: file to which the lap's record is added; None for none.
+    """
+
+    number: int
+    block: int
+    position: int
+    warm_up: bool
+    level: str
+    index: str
+    body: dict[str, Any]
+    health: str
+    documents: tuple[Any, ...]
+    start: int
+    count: int
+    bulk_size: int
+    clients: int
+    freshness_probe: bool
+    journal: Path | None
+
+
+class LapPlan(ParamSource):
+    """Plans ``warmup-blocks`` plus ``blocks`` blocks, each with one lap of every level.
+
+    All laps of a block index the same documents of the corpus, those of the next block the ones that follow. No block
+    is begun once the file ``stop-file`` exists, so that whoever watches the journal can end the race in good order.
+    """
+
+    def __init__(self, track: Any, params: dict[str, Any], **kwargs: Any):
+        super().__init__(track, params, **kwargs)
+        self.corpora = _bulk_corpora(track)  # Rally prepares the files of what it finds under this name
+        self._stop_file = _absolute(params, "stop-file", "lap_stop_file")
+        self._laps = list(_plan(track, self.corpora, params))
+        self._next = 0
+
+    @property
+    def infinite(self) -> bool:
+        """The plan ends."""
+        return False
+
+    @property
+    def percent_completed(self) -> float:
+        """Share of the laps that are done, 0 to 1."""
+        return self._next / len(self._laps)
+
+    def params(self) -> dict[str, Any]:
+        """The next lap.
+
+        :raises StopIteration: after the last one, or when a block is due and the stop file exists.
+        """
+        if self._next == len(self._laps):
+            raise StopIteration
+        lap = self._laps[self._next]
+        if lap.position == 1 and self._stop_file is not None and self._stop_file.exists():
+            raise StopIteration
+        self._next += 1
+        return {"lap": lap}
+
+
+def _plan(track: Any, corpora: list[Any], params: dict[str, Any]) -> Iterator[Lap]:
+    levels = {level.name: level for level in read_levels(params["factor"], params["levels"])}
+    warm_up = params["warmup-blocks"]
+    blocks = warm_up + params["blocks"]
+    orders = lap_orders(list(levels), blocks, params["order"], params["order-seed"])
+    documents = tuple(one for corpus in corpora for one in corpus.documents)
+    available = sum(one.number_of_documents for one in documents)
+    count = _documents_per_lap(available, params)
+    journal = _absolute(params, "journal", "lap_journal")
+    if journal is not None and not journal.parent.is_dir():
+        raise exceptions.InvalidSyntax(f"the folder of lap_journal ({journal.parent}) does not exist: create it first.")
+    number = 0
+    for block, order in enumerate(orders):
+        for position, name in enumerate(order, start=1):
+            number += 1
+            body = _body(track, levels[name])
+            yield Lap(
+                number=number,
+                block=block + 1,
+                position=position,
+                warm_up=block < warm_up,
+                level=name,
+                index=f"{params['index']}-lap",
+                body=body,
+                health=params["health"] or ("yellow" if _replicas(body) else "green"),
+                documents=documents,
+                start=block * count % available,
+                count=count,
+                bulk_size=levels[name].bulk_size or params["bulk-size"],
+                clients=levels[name].clients or params["bulk-clients"],
+                freshness_probe=params["freshness-probe"],
+                journal=journal,
+            )
+
+
+def _body(track: Any, level: Level) -> dict[str, Any]:
+    body = track.indices[0].body
+    return {
+        "settings": {**body["settings"], **level.settings},
+        "mappings": mapping_variant(level.mapping or "track", body["mappings"]),
+    }
+
+
+def _replicas(body: dict[str, Any]) -> int:
+    return int(body["settings"].get("index.number_of_replicas") or 0)
+
+
+def _documents_per_lap(available: int, params: dict[str, Any]) -> int:
+    count: int = params["documents"]
+    # Compared with the whole corpus: in test mode fewer are available, and that is no mistake of the user.
+    if count > params["corpus-documents"]:
+        raise exceptions.InvalidSyntax(
+            f"lap_documents is {count}, but the corpus has {params['corpus-documents']} documents: ask for fewer, "
+            f"or give a larger corpus with corpus_file, corpus_documents and corpus_bytes."
+        )
+    return min(count, available)
+
+
+def _bulk_corpora(track: Any) -> list[Any]:
+    corpora = [corpus.filter(source_format="bulk") for corpus in track.corpora]
+    for corpus in corpora:
+        for documents in corpus.documents:
+            if documents.includes_action_and_meta_data:
+                raise exceptions.InvalidSyntax(
+                    f"the corpus '{corpus.name}' brings its own action lines, which name another index than a lap's: "
+                    f"use a corpus without them."
+                )
+    return corpora
+
+
+def _absolute(params: dict[str, Any], name: str, shown: str) -> Path | None:
+    if params[name] is None:
+        return None
+    path = Path(params[name])
+    if not path.is_absolute():
+        raise exceptions.InvalidSyntax(
+            f"{shown} must be an absolute path, because Rally's workers run in folders of their own, but is '{path}'."
+        )
+    return path
