@@ -1,0 +1,46 @@
+"""Absolute figures, described: they stand beside the ratios, no verdict rests on them."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Description:
+    """A contender's valid laps in the metric's unit.
+
+    n: valid laps; void: laps that are not counted.
+    sd: sample standard deviation; None for fewer than two laps.
+    mad: median absolute deviation from the median, not scaled to the normal's standard deviation.
+    The others are None without a valid lap.
+    """
+
+    n: int
+    void: int
+    mean: float | None
+    sd: float | None
+    median: float | None
+    mad: float | None
+    lowest: float | None
+    highest: float | None
+
+
+def describe(figures: Sequence[float | None]) -> Description:
+    """Describe the figures of one contender's laps; None stands for a void lap."""
+    valid = [figure for figure in figures if figure is not None]
+    void = len(figures) - len(valid)
+    if not valid:
+        return Description(0, void, None, None, None, None, None, None)
+    median = statistics.median(valid)
+    return Description(
+        n=len(valid),
+        void=void,
+        mean=statistics.fmean(valid),
+        sd=statistics.stdev(valid) if len(valid) > 1 else None,
+        median=median,
+        mad=statistics.median(abs(figure - median) for figure in valid),
+        lowest=min(valid),
+        highest=max(valid),
+    )

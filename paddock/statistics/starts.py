@@ -1,0 +1,103 @@
+"""When the start of the node is the unit: several laps of one start are one observation, and what a claim is about.
+
+A launch of the node has its own memory layout, its own compiled code and its own luck; laps inside it share them. For
+contenders that differ in the node itself the laps inside a start are therefore no replications at all, and for those
+compared inside one start the claim is about that JVM, until it was repeated over enough of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from paddock.statistics.blocks import natural_log, pair
+from paddock.statistics.signed_rank import fewest_differences, hodges_lehmann
+
+FEWEST_STARTS = 5  # below, a claim is about the JVMs that ran
+
+
+class Scope(Enum):
+    """What a claim is about."""
+
+    THIS_JVM = "for this JVM"
+    THESE_JVMS = "for these JVMs"
+    CONFIGURATION = "for the configuration"
+
+
+@dataclass(frozen=True)
+class Units:
+    """The differences that the test is given, and how far its claim reaches.
+
+    differences: log ratios contender / baseline, one per unit, in their order.
+    unit: "block" or "start".
+    scope: what the claim is about.
+    starts: number of starts (node level: start-blocks) that contribute.
+    dropped: pairs that were left out because a lap was void (unit "start": because a whole start was void).
+    caveat: a sentence for the report, or None.
+    """
+
+    differences: tuple[float, ...]
+    unit: str
+    scope: Scope
+    starts: int
+    dropped: int
+    caveat: str | None
+
+
+def start_value(laps: Sequence[float | None]) -> float | None:
+    """One figure for one start: exp of the Hodges-Lehmann estimate of its valid laps' logs; None if all are void.
+
+    :raises ValueError: if a figure is not positive and finite.
+    """
+    logs = [natural_log(lap) for lap in laps if lap is not None]
+    return math.exp(hodges_lehmann(logs)) if logs else None
+
+
+def node_level(start_blocks: Sequence[Mapping[str, Sequence[float | None]]], contender: str, baseline: str) -> Units:
+    """Pair contenders that need a start of their own.
+
+    :param start_blocks: per start-block and contender the figures of the laps of its start, None for void laps. A
+        contender may be missing from a start-block: then its start is void.
+    :raises ValueError: if a figure is not positive and finite.
+    """
+    pairs = pair(
+        [start_value(block.get(contender, ())) for block in start_blocks],
+        [start_value(block.get(baseline, ())) for block in start_blocks],
+    )
+    starts = len(pairs.differences)
+    caveat = None
+    if starts < FEWEST_STARTS:
+        caveat = f"Only {starts} starts of each: a claim about the configuration needs at least {FEWEST_STARTS}."
+    scope = Scope.CONFIGURATION if caveat is None else Scope.THESE_JVMS
+    return Units(pairs.differences, "start", scope, starts, len(pairs.dropped), caveat)
+
+
+def index_level(
+    starts: Sequence[Mapping[str, Sequence[float | None]]], contender: str, baseline: str, alpha: float = 0.05
+) -> Units:
+    """Pair contenders that share a node: blocks, or starts where there are enough of them.
+
+    With enough starts each one counts once, with the Hodges-Lehmann estimate of its block log ratios. Enough is five,
+    and as many as the test needs to be able to decide at its level (six at 5 %). With fewer all blocks are pooled, and
+    the claim is about the JVMs that ran, because an effect that differs from start to start is not averaged.
+
+    :param starts: per start and contender one figure per block, None for void laps, warm-up left out.
+    :param alpha: the level of the verdict: the family-wise level divided by the number of contenders.
+    :raises ValueError: if a figure is not positive and finite, or blocks do not match.
+    """
+    paired = [pair(start[contender], start[baseline]) for start in starts]
+    dropped = sum(len(pairs.dropped) for pairs in paired)
+    valid = [pairs.differences for pairs in paired if pairs.differences]
+    enough = max(FEWEST_STARTS, fewest_differences(alpha))
+    if len(valid) >= enough:
+        estimates = tuple(hodges_lehmann(differences) for differences in valid)
+        return Units(estimates, "start", Scope.CONFIGURATION, len(valid), dropped, None)
+    pooled = tuple(difference for differences in valid for difference in differences)
+    if len(valid) <= 1:
+        scope, caveat = Scope.THIS_JVM, f"One start: a claim about the configuration needs {enough}."
+    else:
+        scope = Scope.THESE_JVMS
+        caveat = f"Blocks of {len(valid)} starts pooled: a claim about the configuration needs {enough} starts."
+    return Units(pooled, "block", scope, len(valid), dropped, caveat)

@@ -1,0 +1,105 @@
+"""Has a lap (or a race) a steady state? MSER-5 on the throughput of its bulks, and a test of its halves.
+
+Ratios of paired laps do not need this; absolute rates do. MSER-5: White, Cobb, Spratt, A comparison of five
+steady-state truncation heuristics for simulation, Winter Simulation Conference 2000. Batch means: Schmeiser, Operations
+Research 30 (1982), 10 to 30 batches.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtr
+
+from paddock.statistics.warm_up import mser
+
+FEWEST_BULKS = 400
+BATCH = 5  # the 5 of MSER-5
+BATCHES_PER_HALF = 10
+LARGEST_CHANGE = 0.03
+LEVEL = 0.01
+
+
+class Steadiness(Enum):
+    """The three answers."""
+
+    STEADY = "steady"
+    NOT_STEADY = "no steady state"
+    TOO_SHORT = "too short to tell"
+
+
+@dataclass(frozen=True)
+class SteadyState:
+    """What the throughput of the bulks says.
+
+    steadiness: the answer; ``reason`` is it in a sentence.
+    cut: bulks at the front that belong to the warm-up.
+    change: mean of the second half of the rest / mean of its first half, minus 1; None if there was nothing to compare.
+    p: two-sided, of the hypothesis that the halves have the same mean.
+    """
+
+    steadiness: Steadiness
+    reason: str
+    cut: int
+    change: float | None
+    p: float | None
+
+
+def halves_p_value(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
+    """Two-sided p of equal means of two halves of a series, respecting that neighbours resemble each other.
+
+    Welch's t on ten batch means per half. What correlation r is left between neighbouring batch means (estimated within
+    the halves, with its small-sample bias of about -1/10 taken back) inflates the variance by (1 + r) / (1 - r) and
+    lowers the degrees of freedom by the same factor.
+    """
+    groups = [_batch_means(half, len(half) // BATCHES_PER_HALF) for half in (first, second)]
+    residuals = [group - group.mean() for group in groups]
+    squares = sum(float((r**2).sum()) for r in residuals)
+    difference = float(groups[1].mean() - groups[0].mean())
+    if squares <= 0:
+        return 1.0 if difference == 0 else 0.0
+    products = sum(float((r[1:] * r[:-1]).sum()) for r in residuals)
+    correlation = min(0.9, max(0.0, products / squares + 1 / BATCHES_PER_HALF))
+    inflation = (1 + correlation) / (1 - correlation)
+    variances = [float(group.var(ddof=1)) / len(group) * inflation for group in groups]
+    freedom = sum(variances) ** 2 / sum(
+        v**2 / max(1.0, len(g) / inflation - 1) for v, g in zip(variances, groups, strict=True)
+    )
+    return float(2 * stdtr(freedom, -abs(difference) / math.sqrt(sum(variances))))
+
+
+def _batch_means(values: NDArray[np.float64], size: int) -> NDArray[np.float64]:
+    """Means of consecutive batches of ``size``; what does not fill a batch is left out at the front."""
+    batches = len(values) // size
+    return values[len(values) - batches * size :].reshape(batches, size).mean(axis=1)
+
+
+def steady_state(bulk_throughput: Sequence[float]) -> SteadyState:
+    """Judge the throughput of consecutive bulks.
+
+    :param bulk_throughput: docs/s of every bulk, in order of time.
+    """
+    values = np.asarray(bulk_throughput, dtype=np.float64)
+    if len(values) < FEWEST_BULKS:
+        reason = f"{len(values)} bulks; at least {FEWEST_BULKS} are needed to tell whether the throughput is steady."
+        return SteadyState(Steadiness.TOO_SHORT, reason, 0, None, None)
+    values = values / values.mean()
+    whole = values[: len(values) // BATCH * BATCH].reshape(-1, BATCH).mean(axis=1)
+    # The last few cuts leave so little that their standard error is an accident.
+    cut = BATCH * mser(whole, len(whole) - BATCH)
+    if cut > len(values) / 2:
+        reason = f"The throughput still changed after half of {len(values)} bulks."
+        return SteadyState(Steadiness.NOT_STEADY, reason, cut, None, None)
+    rest = values[cut:]
+    first, second = rest[: len(rest) // 2], rest[len(rest) // 2 :]
+    change = float(second.mean() / first.mean() - 1)
+    p = halves_p_value(first, second)
+    if abs(change) > LARGEST_CHANGE and p < LEVEL:
+        reason = f"After {cut} bulks of warm-up the second half differs from the first by {change:+.1%} (p = {p:.2g})."
+        return SteadyState(Steadiness.NOT_STEADY, reason, cut, change, p)
+    return SteadyState(Steadiness.STEADY, f"Steady after {cut} bulks of warm-up.", cut, change, p)

@@ -1,0 +1,115 @@
+"""The e-process and its confidence sequence; their error rates are in test_calibration."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import scipy.integrate
+import scipy.stats
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paddock.statistics.evidence import Decision, confidence_sequence, log_evidence, standing, threshold
+
+logs = st.lists(st.floats(-1, 1, allow_subnormal=False), min_size=1, max_size=60)
+
+
+def test_evidence_is_the_mixture_integral():
+    """The closed formula equals the mixture over x ~ normal(0, 4) of exp(x S - x^2 V / 2), integrated numerically."""
+    sample = np.array([0.3, 0.1, -0.05, 0.25, 0.2])
+    total, squares = sample.sum(), (sample**2).sum()
+    integral, _ = scipy.integrate.quad(
+        lambda x: math.exp(x * total - x * x * squares / 2) * scipy.stats.norm.pdf(x, scale=2), -60, 60
+    )
+    assert log_evidence(sample)[-1] == pytest.approx(math.log(integral), abs=1e-6)
+
+
+@given(logs)
+def test_fair_signs_never_gain_on_average(sizes):
+    """Given past and size, the mean of E over both signs of the next block is at most E: a supermartingale."""
+    *past, latest = sizes
+    before = math.exp(log_evidence(past)[-1]) if past else 1.0
+    after = [math.exp(log_evidence([*past, sign * latest])[-1]) for sign in (1, -1)]
+    assert sum(after) / 2 <= before * (1 + 1e-9)
+
+
+@given(logs)
+def test_exchanging_contender_and_baseline_changes_signs_only(sample):
+    """E is the same, the confidence sequence is mirrored."""
+    mirrored = [-d for d in sample]
+    assert log_evidence(mirrored) == pytest.approx(log_evidence(sample))
+    low, high = confidence_sequence(sample)
+    assert confidence_sequence(mirrored) == (pytest.approx(-high), pytest.approx(-low))
+
+
+@given(logs, st.floats(-3, 3))
+def test_confidence_sequence_inverts_the_evidence(sample, centre):
+    """A centre is inside exactly if the evidence against it is below 20, wherever the interval is finite."""
+    low, high = confidence_sequence(sample)
+    if math.isfinite(low) and min(abs(centre - low), abs(centre - high)) > 1e-6:
+        evidence = log_evidence([d - centre for d in sample])[-1]
+        assert (low < centre < high) == (evidence < math.log(20))
+
+
+@given(logs)
+def test_an_infinite_sequence_could_not_have_been_finite(sample):
+    """Where no interval is given, some far centre, within ratios of a thousand, is not rejected."""
+    low, high = confidence_sequence(sample)
+    if math.isinf(low):
+        far = math.log(1000) + abs(np.mean(sample))
+        assert high == math.inf
+        assert log_evidence([d - np.mean(sample) - far for d in sample])[-1] < math.log(20) + 1e-6
+    else:
+        assert low < np.mean(sample) < high
+
+
+def test_long_series_have_narrow_sequences():
+    """400 blocks of noise 0.1 around 0.2: finite, narrow, and holding the truth."""
+    low, high = confidence_sequence(np.random.default_rng(3).normal(0.2, 0.1, 400))
+    assert 0.15 < low < 0.2 < high < 0.25
+
+
+def test_constant_differences():
+    """Blocks that all say the same are no division by zero."""
+    low, high = confidence_sequence([0.1] * 40)
+    assert low < 0.1 < high
+
+
+def test_thresholds():
+    """20 for one comparison; four comparisons share the 5 %."""
+    assert threshold(1) == pytest.approx(20)
+    assert threshold(4) == pytest.approx(80)
+
+
+def test_standing_goes_on_then_stops():
+    """A clear difference: go on at first, different later, and p is the inverse of the highest evidence."""
+    sample = [0.5, 0.4, 0.6] * 8
+    assert standing(sample[:2]).decision is Decision.GO_ON
+    late = standing(sample)
+    assert late.decision is Decision.DIFFERENT
+    assert late.p == pytest.approx(math.exp(-log_evidence(sample).max()))
+
+
+def test_standing_remembers_the_highest_evidence():
+    """Evidence once reached stays reached, even if it sinks later."""
+    sample = [0.5] * 20 + [-0.5] * 12
+    now = standing(sample)
+    assert now.log_e < math.log(20)
+    assert now.p <= 0.05
+    assert now.decision is Decision.DIFFERENT
+
+
+def test_standing_sees_equivalence():
+    """Tiny differences both ways: equivalent, once the sequence is within the margin."""
+    sample = [0.004, -0.004] * 40
+    assert standing(sample[:4]).decision is Decision.GO_ON
+    assert standing(sample).decision is Decision.EQUIVALENT
+    assert standing(sample, margin=0.0001).decision is Decision.GO_ON
+
+
+def test_standing_before_the_first_block():
+    """Nothing run, nothing known."""
+    assert standing([]).p == 1
+    assert standing([]).decision is Decision.GO_ON

@@ -1,0 +1,90 @@
+"""The start as the unit, and what a claim is about."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from paddock.statistics.signed_rank import signed_rank
+from paddock.statistics.starts import Scope, index_level, node_level, start_value
+
+
+def start(contender=(2.0, 2.0), baseline=(1.0, 1.0)):
+    """One start with the laps of both contenders."""
+    return {"contender": list(contender), "baseline": list(baseline)}
+
+
+def test_start_value_is_robust():
+    """A start's figure is the Hodges-Lehmann estimate of its logs: neither a stalled lap nor a void one moves it."""
+    assert start_value([100.0, 100.0, 100.0, 100.0, None, 10.0]) == pytest.approx(100.0)
+    assert start_value([1.0, 4.0]) == pytest.approx(2.0)
+    assert start_value([None, None]) is None
+
+
+def test_node_level_has_one_difference_per_start_block():
+    """Twelve laps in each of six starts are six differences, not seventy-two."""
+    units = node_level([start([2.0] * 12, [1.0] * 12)] * 6, "contender", "baseline")
+    assert units.differences == pytest.approx([math.log(2)] * 6)
+    assert (units.unit, units.scope, units.starts, units.caveat) == ("start", Scope.CONFIGURATION, 6, None)
+
+
+def test_node_level_with_few_starts_says_so():
+    """With fewer than five starts the claim is about the JVMs that ran."""
+    units = node_level([start()] * 4, "contender", "baseline")
+    assert units.scope is Scope.THESE_JVMS
+    assert "Only 4 starts" in units.caveat
+
+
+def test_node_level_drops_void_starts():
+    """A start without a valid lap, or that is missing, drops its start-block and is counted."""
+    units = node_level([start(), start(contender=[None]), {"baseline": [1.0]}], "contender", "baseline")
+    assert (units.starts, units.dropped) == (1, 2)
+
+
+def test_index_level_of_one_start_is_for_this_jvm():
+    """Blocks of one start are the units, and the claim is about this JVM."""
+    units = index_level([start([2.0, None, 4.0], [1.0, 1.0, 1.0])], "contender", "baseline")
+    assert units.differences == pytest.approx([math.log(2), math.log(4)])
+    assert (units.unit, units.scope, units.dropped) == ("block", Scope.THIS_JVM, 1)
+    assert "One start" in units.caveat
+
+
+@pytest.mark.parametrize("starts", [2, 5])
+def test_index_level_of_some_starts_pools_blocks(starts):
+    """Where the starts cannot decide by themselves, all blocks are pooled and the caveat says what is missing."""
+    units = index_level([start()] * starts, "contender", "baseline")
+    assert (units.unit, units.scope, len(units.differences)) == ("block", Scope.THESE_JVMS, 2 * starts)
+    assert "needs 6 starts" in units.caveat
+
+
+def test_index_level_of_enough_starts_is_for_the_configuration():
+    """Six starts are six units; for four contenders eight are needed."""
+    six = index_level([start([2.0, 8.0], [1.0, 1.0])] * 6, "contender", "baseline")
+    assert six.differences == pytest.approx([math.log(4)] * 6)
+    assert (six.unit, six.scope, six.caveat) == ("start", Scope.CONFIGURATION, None)
+    assert index_level([start()] * 6, "contender", "baseline", alpha=0.0125).unit == "block"
+    assert index_level([start()] * 8, "contender", "baseline", alpha=0.0125).unit == "start"
+
+
+def test_index_level_without_a_valid_block():
+    """Only void laps: no differences, everything counted."""
+    units = index_level([start([None, None])], "contender", "baseline")
+    assert (units.differences, units.dropped, units.starts) == ((), 2, 0)
+
+
+@pytest.mark.slow
+def test_starts_as_units_are_right_where_pooled_laps_are_wrong():
+    """JVMs that differ by 5 %: laps pooled name a winner of identical configurations far too often, starts do not."""
+    generator = np.random.default_rng(20260201)
+    runs, starts, laps = 3000, 8, 8
+    logs = generator.normal(0, 0.05, (runs, starts, 2, 1)) + generator.normal(0, 0.1, (runs, starts, 2, laps))
+    rates = np.exp(logs)
+    by_start = by_lap = 0
+    for run in rates:
+        blocks = [{"a": row[0].tolist(), "b": row[1].tolist()} for row in run]
+        by_start += signed_rank(node_level(blocks, "b", "a").differences).p <= 0.05
+        by_lap += signed_rank(np.log(run[:, 1] / run[:, 0]).ravel()).p <= 0.05
+    assert by_start / runs <= 0.06, f"the start as the unit: {by_start / runs:.2%} false winners"
+    assert by_lap / runs >= 0.15, f"pooled laps: {by_lap / runs:.2%} false winners only; this test sees nothing"
