@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from paddock.console import print_result
 from paddock.tables import as_json, table
+
+if TYPE_CHECKING:
+    from paddock.reports import RaceRecord
 
 
 @dataclass(frozen=True)
@@ -103,3 +108,71 @@ def corpora() -> Listing:
         ],
         "'./inv corpus.generate RECIPE --documents N' makes one; races make what they need.",
     )
+
+
+def tournaments() -> Listing:
+    """All tournament files."""
+    from paddock.tournaments.files import find_file, read_tournament, tournament_names
+
+    found = [read_tournament(find_file(name)) for name in tournament_names()]
+    rows = [[each.name, len(each.contenders), f"{each.budget_minutes:g} min", each.description] for each in found]
+    return Listing(
+        [("Tournaments", ("name", "contenders", "at most", "description"), rows)],
+        "'./inv tournament NAME --dry-run' shows the plan; --quick fits a coffee break.",
+    )
+
+
+def results() -> Listing:
+    """Races with a summary, and tournaments, the latest last."""
+    from paddock.tournaments.results import load_result
+    from paddock.tournaments.store import tournament_ids
+
+    races = [
+        [record.summary["race-id"], _when(file), record.race.get("track"), record.race.get("challenge")]
+        for file, record in _race_records()
+    ]
+    held = [
+        [found.id, time.strftime("%Y-%m-%d %H:%M", time.localtime(found.began)), found.tournament.name, found.stopped]
+        for found in map(load_result, tournament_ids())
+    ]
+    return Listing(
+        [
+            ("Races", ("id", "ended", "track", "challenge"), races),
+            ("Tournaments", ("id", "began", "tournament", "ended because"), held),
+        ],
+        "'./inv report ID' makes a tournament's report anew; './inv compare ID ID' sets any of them side by side.",
+    )
+
+
+def find_result(identity: str) -> Any:
+    """The race or tournament with that id, as reports compare them.
+
+    :raises UsageError: if there is none; with the nearest ids.
+    """
+    from paddock.suggestions import unknown
+    from paddock.tournaments.results import load_result
+    from paddock.tournaments.store import tournament_ids
+
+    races = {record.race_id: record for _, record in _race_records()}
+    if identity in races:
+        return races[identity]
+    held = tournament_ids()
+    if identity in held:
+        return load_result(identity)
+    raise unknown("race or tournament with the id", identity, [*races, *held], "./inv results")
+
+
+def _race_records() -> list[tuple[Path, RaceRecord]]:
+    """Summaries of races that came to their end, with Rally's race.json, in the order of their end."""
+    from paddock.files import read_record
+    from paddock.rally.outcome import race_file
+    from paddock.rally.run import race_records
+    from paddock.reports import RaceRecord
+
+    files = sorted(race_records("*").parent.glob("*/summary.json"), key=lambda file: file.stat().st_mtime)
+    found = [(file, read_record(file), read_record(race_file(file.parent.name))) for file in files]
+    return [(file, RaceRecord(summary, race)) for file, summary, race in found if summary and race]
+
+
+def _when(file: Path) -> str:
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(file.stat().st_mtime))

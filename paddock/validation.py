@@ -11,6 +11,7 @@ from paddock import cars, paths, tracks
 from paddock.corpora import recipe
 from paddock.errors import PaddockError
 from paddock.structured_files import read_json
+from paddock.tournaments.files import Changes, find_file, read_tournament, tournament_names
 from paddock.track_parameters import read_parameters
 
 _TEMPLATES = re.compile(r"{[{%#]")
@@ -38,6 +39,8 @@ def _checks() -> Iterator[Check]:
             # Most are templates of Rally's, so no JSON before they are rendered; rendering the tracks checks those.
             if not _TEMPLATES.search(file.read_text(encoding="utf-8")):
                 yield _attempt(f"file {file.relative_to(paths.PROJECT)}", partial(read_json, file))
+    for name in tournament_names():
+        yield _attempt(f"tournament {name}", partial(_read_tournament, name))
     for name in tracks.track_names():
         yield _attempt(f"parameters of track {name}", partial(read_parameters, name))
         yield from _track_checks(name)
@@ -53,6 +56,12 @@ def _track_checks(name: str) -> Iterator[Check]:
         for challenge in track.challenges:
             build = partial(tracks.build, track, {}, challenge.name, test_mode)
             yield _attempt(f"track {name}, challenge {challenge.name}{mode}", build)
+
+
+def _read_tournament(name: str) -> None:
+    """As it is, and with its changes for --quick."""
+    for quick in (False, True):
+        read_tournament(find_file(name), Changes(quick=quick))
 
 
 def _attempt(subject: str, action: Callable[[], object]) -> Check:

@@ -1,9 +1,20 @@
-"""Tournaments: configurations compared by paired laps in randomised blocks, as docs/method.md says.
+"""Tournaments: configurations compared by paired laps in randomised blocks, as docs/tournaments.md says.
 
-model       what passes between the layers: definition, plan, laps, result
-files       tournament files (tournaments/*.yml) -> definition
-plan        definition + seed -> plan, with its price and what it can resolve
-journal     laps on disk, appended and fsynced; resume
-run         plan -> races -> laps
-analysis    laps -> result, by the pure statistics of paddock.statistics
+model         what passes between the layers: definition, laps, result
+metrics       what a verdict can be about
+contenders    as listed, or as the cells of a grid
+published     the figures of a published study
+checks        what a schema cannot say of a tournament file
+files         tournament files (tournaments/*.yml) -> definition
+schedule      definition + seed -> the order of everything
+durations     how long laps and starts take; experience: what earlier journals say of it
+plan          schedule + durations -> minutes, what fits, what can be resolved; plan_text: as a person reads it
+journal       everything that happens, appended and fsynced; lap_lines: the lap runner's file, while it grows
+laps          the lap runner's lines -> laps, those void that do not count
+pairing       laps -> paired differences; standing: where they stand while it runs
+analysis      laps -> result, by the pure statistics of paddock.statistics; notes: what is said beside it
+options       the command line -> definition and races
+store         tournaments on disk, resume; results: made from what is stored
+run           schedule -> races -> journal; view: what a person sees of it
+command       ./inv tournament
 """

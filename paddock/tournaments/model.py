@@ -46,6 +46,8 @@ class Published:
     :param figures: contender name -> figure; the unit is in ``unit``.
     :param deviations: what differs from the study's own setup, a sentence each.
     :param excluded: contender name -> why its figure is left out of comparisons (a misprint, say).
+    :param sds: contender name -> published standard deviation, in the same unit; empty where none were published.
+    :param excluded_sds: contender name -> why its standard deviation is left out of ``sds``.
     """
 
     source: str
@@ -53,6 +55,8 @@ class Published:
     figures: Mapping[str, float]
     deviations: tuple[str, ...] = ()
     excluded: Mapping[str, str] = field(default_factory=dict)
+    sds: Mapping[str, float] = field(default_factory=dict)
+    excluded_sds: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -66,7 +70,12 @@ class Tournament:
     :param starts: launches of the node.
     :param margin: half-width of "equivalent", as a share (0.03 is 3 %).
     :param budget_minutes: it ends when the next start would exceed this.
-    :param search: whether a freshness probe runs beside the load.
+    :param documents: size of the corpus.
+    :param stop_early: whether the e-process may end it before all blocks are run.
+    :param freshness: whether a freshness probe runs beside the load.
+    :param nodes: nodes that the cluster must have at least; more than one cannot be started here.
+    :param question: what it is to answer.
+    :param notes: sentences of its author that belong beside its result.
     """
 
     name: str
@@ -91,6 +100,9 @@ class Tournament:
     car_params: Mapping[str, Any] = field(default_factory=dict)
     published: Published | None = None
     checksum: str = ""
+    nodes: int = 1
+    question: str = ""
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -133,7 +145,7 @@ class Verdict:
     :param confidence: the one reached by the interval, 0 to 1.
     :param pairs: blocks (or starts) that count.
     :param p_value: Holm-adjusted.
-    :param scope: "for this JVM" or "for this configuration".
+    :param scope: "for this JVM", "for these JVMs" or "for the configuration".
     :param decide: what would decide it, a sentence; empty if it is decided.
     """
 

@@ -1,0 +1,48 @@
+"""The laps of a result as CSV, one line each, for spreadsheets and notebooks."""
+
+from __future__ import annotations
+
+import csv
+import io
+from datetime import datetime, timezone
+
+from paddock.tournaments.model import Result
+
+_COLUMNS = (
+    *("start", "block", "position", "contender", "warmup", "void"),
+    *("began", "documents", "counted", "seconds", "docs_per_second"),
+)
+_FRESHNESS = ("p50", "p99", "n")
+
+
+def laps_as_csv(result: Result) -> str:
+    """All laps in the order of their running, warm-up and void ones included.
+
+    Seconds in ``seconds``, documents per second in ``docs_per_second`` and, separated by blanks, in ``rates``;
+    milliseconds in the columns of freshness; prices under their names.
+    """
+    prices = list(dict.fromkeys(name for lap in result.laps for name in lap.prices))
+    target = io.StringIO()
+    writer = csv.writer(target, lineterminator="\n")
+    writer.writerow([*_COLUMNS, *(f"freshness_{part}" for part in _FRESHNESS), *prices, "rates"])
+    for lap in result.laps:
+        freshness = lap.freshness or {}
+        writer.writerow(
+            [
+                lap.start,
+                lap.block,
+                lap.position,
+                lap.contender,
+                "yes" if lap.warmup else "no",
+                lap.void or "",
+                datetime.fromtimestamp(lap.began, timezone.utc).isoformat(timespec="milliseconds"),
+                lap.documents,
+                lap.counted,
+                lap.seconds,
+                f"{lap.docs_per_second:.3f}",
+                *(freshness.get(part, "") for part in _FRESHNESS),
+                *(lap.prices.get(name, "") for name in prices),
+                " ".join(f"{rate:.1f}" for rate in lap.rates),
+            ]
+        )
+    return target.getvalue()

@@ -1,0 +1,220 @@
+"""Any number of tournaments and races side by side, with warnings where they differ in more than what is compared."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from paddock.errors import UsageError
+from paddock.reports import figures, numbers, sentences
+from paddock.reports.origins import PARAMETERS, RaceRecord, origin
+from paddock.tournaments.model import Contender, Result
+
+
+@dataclass(frozen=True)
+class ComparedRow:
+    """One race, or one contender of a tournament.
+
+    :param source: id of the race or tournament.
+    :param figures: metric -> text.
+    """
+
+    source: str
+    name: str
+    figures: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Something that is not the same everywhere: its text for each source, a hyphen where it is not recorded."""
+
+    name: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What is known of all sources.
+
+    :param verdicts: contender against its baseline -> the verdict of each source that has it; only tournaments.
+    """
+
+    title: str
+    sources: tuple[str, ...]
+    rows: tuple[ComparedRow, ...]
+    verdicts: tuple[Difference, ...]
+    differences: tuple[Difference, ...]
+    warnings: tuple[str, ...]
+
+
+def compare(items: Sequence[Result | RaceRecord]) -> Comparison:
+    """Set them side by side.
+
+    :raises UsageError: if there are fewer than two, or one is named twice.
+    """
+    ids = [_id(item) for item in items]
+    if len(ids) < 2:
+        raise UsageError("A comparison needs at least two races or tournaments: name another id.")
+    twice = next((one for one in ids if ids.count(one) > 1), None)
+    if twice:
+        raise UsageError(f"{twice} is named twice: a comparison needs different races or tournaments.")
+    origins = [origin(item) for item in items]
+    differences = _differences(items, origins)
+    tournaments = [item for item in items if isinstance(item, Result)]
+    rows = [row for item in items for row in (_contenders(item) if isinstance(item, Result) else [_race(item)])]
+    races, kinds = len(items) - len(tournaments), []
+    if tournaments:
+        kinds.append(numbers.plural(len(tournaments), "tournament"))
+    if races:
+        kinds.append(numbers.plural(races, "race"))
+    return Comparison(
+        title=" and ".join(kinds) + " side by side",
+        sources=tuple(ids),
+        rows=tuple(rows),
+        verdicts=_verdicts(items),
+        differences=differences,
+        warnings=tuple(_warnings(tournaments, races, differences)),
+    )
+
+
+def _id(item: Result | RaceRecord) -> str:
+    return item.id if isinstance(item, Result) else item.race_id
+
+
+def _differences(items: Sequence[Result | RaceRecord], origins: Sequence[Mapping[str, str]]) -> tuple[Difference, ...]:
+    """What is not the same everywhere.
+
+    What a race records and another race does not is a difference; what only races record (or only tournaments) is none
+    to the others. A parameter that is not given is one everywhere: it has another value then, the default.
+    """
+    found = []
+    for name in dict.fromkeys(name for one in origins for name in one):
+        recording = {type(item) for item, one in zip(items, origins, strict=True) if name in one}
+        texts = [
+            one.get(name, numbers.NOTHING)
+            for item, one in zip(items, origins, strict=True)
+            if type(item) in recording or name.startswith(PARAMETERS)
+        ]
+        if not _same(texts):
+            found.append(Difference(name, tuple(one.get(name, numbers.NOTHING) for one in origins)))
+    return tuple(found)
+
+
+def _same(texts: Sequence[str]) -> bool:
+    """Whether all say the same; "8.8.2" says the same as "8.8.2 (Lucene 9.6.0)"."""
+    shortest = min(texts, key=len)
+    return all(text == shortest or text.startswith(f"{shortest} ") for text in texts)
+
+
+def _contenders(result: Result) -> list[ComparedRow]:
+    """The contenders of a tournament with their absolute values."""
+    values: dict[str, dict[str, str]] = {name: {} for name in figures.contenders(result)}
+    for measured in (result.main, *result.others):
+        for name, absolute in figures.absolutes(measured).items():
+            spread = f" ± {numbers.figure(absolute.sd)}" if absolute.laps > 1 else ""
+            values.setdefault(name, {})[measured.metric.name] = numbers.figure(absolute.mean) + spread
+    return [ComparedRow(result.id, name, found) for name, found in values.items()]
+
+
+def _race(record: RaceRecord) -> ComparedRow:
+    """A race with the figures of its summary; several bulk tasks are numbered."""
+    summary = record.summary["summary"]
+    tasks = summary.get("bulk_tasks") or []
+    found: dict[str, str] = {}
+    for task in tasks:
+        prefix = f"{task['name']}: " if len(tasks) > 1 else ""
+        rate = task.get("settled_rate") if task.get("settled_rate") is not None else task.get("mean_rate")
+        times = task.get("service_times") or {}
+        for name, value in (
+            ("docs/s", rate),
+            ("bulk p50 ms", times.get("p50")),
+            ("bulk p99 ms", times.get("p99")),
+            ("node CPU s/M docs", task.get("node_cpu_per_million")),
+            ("failed bulks %", None if task.get("error_rate") is None else 100 * task["error_rate"]),
+        ):
+            if value is not None:
+                found[prefix + name] = numbers.figure(value)
+    size = (summary.get("race") or {}).get("bytes_per_document")
+    if size is not None:
+        found["bytes/doc"] = numbers.figure(size)
+    for task in summary.get("request_tasks") or []:
+        p50 = (task.get("service_times") or {}).get("p50")
+        if p50 is not None:
+            found[f"{task['name']} p50 ms"] = numbers.figure(p50)
+    return ComparedRow(record.race_id, str(summary.get("track", "race")), found)
+
+
+def _verdicts(items: Sequence[Result | RaceRecord]) -> tuple[Difference, ...]:
+    found: dict[str, dict[int, str]] = {}
+    for position, item in enumerate(items):
+        if not isinstance(item, Result):
+            continue
+        for verdict in item.main.verdicts:
+            text = sentences.word(item.main.metric, verdict.verdict)
+            if verdict.ratio is not None:
+                text += f" {numbers.ratio(verdict.ratio)} ({numbers.interval(verdict.low, verdict.high)})"
+            name = f"{verdict.contender} / {item.tournament.baseline}, {item.main.metric.name}"
+            found.setdefault(name, {})[position] = text
+    return tuple(
+        Difference(name, tuple(texts.get(position, numbers.NOTHING) for position in range(len(items))))
+        for name, texts in found.items()
+    )
+
+
+def _warnings(tournaments: Sequence[Result], races: int, differences: Sequence[Difference]) -> list[str]:
+    texts = []
+    if len(differences) > 1:
+        listed = ", ".join(difference.name for difference in differences)
+        texts.append(
+            f"They differ in {len(differences)} things ({listed}): what is different in the figures cannot be put down "
+            f"to one of them."
+        )
+    if races > 1:
+        texts.append(
+            "Single races cannot be compared reliably: on a noisy machine a naive look finds a winner between "
+            "identical configurations three times in four. Let them run as contenders of a tournament."
+        )
+    if races and tournaments:
+        texts.append(
+            "A race's throughput is that of one pass, a tournament's that of many short laps: they are no pair."
+        )
+    if len(tournaments) > 1:
+        texts.append(
+            "Absolute values of different tournaments hold the machine's drift between them; compare the ratios."
+        )
+        texts += _contradictions(tournaments)
+    return texts
+
+
+def _contradictions(tournaments: Sequence[Result]) -> list[str]:
+    """Contenders of one name that are not the same thing."""
+    texts = []
+    definitions: dict[str, set[str]] = {}
+    for result in tournaments:
+        for contender in result.tournament.contenders:
+            definitions.setdefault(contender.name, set()).add(_definition(contender))
+    for name, found in definitions.items():
+        if len(found) > 1:
+            texts.append(
+                f"The contender {name} is not the same configuration everywhere: its ratios cannot be compared."
+            )
+    for title, value in _BETWEEN.items():
+        values = list(dict.fromkeys(value(result) for result in tournaments))
+        if len(values) > 1:
+            texts.append(
+                f"The {title} is not the same everywhere ({', '.join(values)}): their ratios are of different things."
+            )
+    return texts
+
+
+_BETWEEN: Mapping[str, Callable[[Result], str]] = {
+    "baseline": lambda result: result.tournament.baseline,
+    "metric of the verdict": lambda result: result.main.metric.name,
+}
+
+
+def _definition(contender: Contender) -> str:
+    parts: list[Any] = [contender.level, contender.cars, dict(contender.track_params)]
+    return json.dumps(parts, sort_keys=True, default=str)

@@ -1,0 +1,165 @@
+"""The figures that tables and plots are made of, picked out of a result."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median, stdev
+from typing import Any
+
+from paddock.tournaments.model import Absolute, Contender, Lap, Metric, MetricResult, Result, Verdict
+
+FRESHNESS = "acknowledged to searchable"
+
+
+@dataclass(frozen=True)
+class Price:
+    """What contenders cost in one respect: the mean per contender, in the metric's unit."""
+
+    metric: Metric
+    values: Mapping[str, float]
+
+
+def contenders(result: Result) -> tuple[str, ...]:
+    """Names of the contenders in the order of the tournament file, the baseline included."""
+    return tuple(contender.name for contender in result.tournament.contenders)
+
+
+def verdicts(measured: MetricResult) -> dict[str, Verdict]:
+    """The verdicts by contender."""
+    return {verdict.contender: verdict for verdict in measured.verdicts}
+
+
+def absolutes(measured: MetricResult) -> dict[str, Absolute]:
+    """The absolute values by contender; only those with a lap."""
+    return {absolute.contender: absolute for absolute in measured.absolutes if absolute.laps}
+
+
+def counting_laps(result: Result, contender: str | None = None) -> list[Lap]:
+    """Laps that count: neither warm-up nor void."""
+    return [lap for lap in result.laps if not lap.warmup and lap.void is None and contender in (None, lap.contender)]
+
+
+def void_laps(result: Result) -> list[Lap]:
+    """Laps that do not count, warm-up ones included, in the order of their running."""
+    return [lap for lap in result.laps if lap.void is not None]
+
+
+def void_starts(result: Result) -> dict[int, str]:
+    """Starts of which no measured lap counts, with the reason of their first void lap."""
+    reasons: dict[int, str] = {}
+    counted = {lap.start for lap in counting_laps(result)}
+    for lap in result.laps:
+        if lap.void is not None and lap.start not in counted:
+            reasons.setdefault(lap.start, lap.void)
+    return reasons
+
+
+def ratios(result: Result) -> dict[str, float]:
+    """Ratios to the baseline in the metric of the verdict, the baseline's own 1 included; only known ones."""
+    known = {name: verdict.ratio for name, verdict in verdicts(result.main).items() if verdict.ratio is not None}
+    return {result.tournament.baseline: 1.0, **known}
+
+
+def freshness(result: Result, percentile: str) -> dict[str, float]:
+    """Milliseconds from acknowledged to searchable: per contender the median of its laps' percentile."""
+    found: dict[str, list[float]] = {}
+    for lap in counting_laps(result):
+        if lap.freshness and percentile in lap.freshness:
+            found.setdefault(lap.contender, []).append(lap.freshness[percentile])
+    return {name: median(found[name]) for name in contenders(result) if name in found}
+
+
+def prices(result: Result) -> list[Price]:
+    """The metrics beside that of the verdict, and freshness where it was probed."""
+    found = []
+    for measured in result.others:
+        values = {name: absolute.mean for name, absolute in absolutes(measured).items()}
+        if any(math.isfinite(value) for value in values.values()):
+            found.append(
+                Price(measured.metric, {name: value for name, value in values.items() if math.isfinite(value)})
+            )
+    if not any("fresh" in price.metric.name or FRESHNESS in price.metric.name for price in found):
+        for percentile in ("p50", "p99"):
+            values = freshness(result, percentile)
+            if values:
+                found.append(Price(Metric(f"{FRESHNESS}, {percentile}", "ms", False), values))
+    return found
+
+
+def label(metric: Metric) -> str:
+    """The metric's name with its unit, unless the name holds it already."""
+    return metric.name if not metric.unit or metric.unit in metric.name else f"{metric.name} ({metric.unit})"
+
+
+def whole_seconds(lap: Lap) -> tuple[float, ...]:
+    """The one-second rates of a lap without its last second, because the lap ends somewhere inside it."""
+    return tuple(lap.rates[:-1]) or tuple(lap.rates)
+
+
+def second_spread(laps: Sequence[Lap]) -> float | None:
+    """Standard deviation of the one-second rates inside the laps, in docs/s; None for fewer than two seconds."""
+    seconds = [rate for lap in laps for rate in whole_seconds(lap)]
+    return stdev(seconds) if len(seconds) > 1 else None
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Contenders in two dimensions.
+
+    :param across, down: the factors; ``across`` has at least as many values.
+    :param cells: (value across, value down) -> name of the contender.
+    :param others: what the other factors are in this grid, as text; empty if there are none.
+    """
+
+    across: str
+    down: str
+    columns: tuple[Any, ...]
+    rows: tuple[Any, ...]
+    cells: Mapping[tuple[Any, Any], str]
+    others: str = ""
+
+
+def grids(result: Result) -> list[Grid]:
+    """The grids among the contenders, one for each combination of further factors; none without two factors."""
+    placed = [contender for contender in result.tournament.contenders if len(contender.coordinates) > 1]
+    if not placed:
+        return []
+    names = sorted({factor for contender in placed for factor in contender.coordinates})
+    placed = [contender for contender in placed if set(contender.coordinates) == set(names)]
+    values = {name: _in_order([contender.coordinates[name] for contender in placed]) for name in names}
+    across, down, *further = sorted(names, key=lambda name: (-len(values[name]), name))
+    if len(values.get(down, ())) < 2:
+        return []
+    groups: dict[str, list[Contender]] = {}
+    for contender in placed:
+        others = ", ".join(f"{name} {contender.coordinates[name]}" for name in further)
+        groups.setdefault(others, []).append(contender)
+    return [
+        Grid(
+            across,
+            down,
+            values[across],
+            values[down],
+            {(_key(one.coordinates[across]), _key(one.coordinates[down])): one.name for one in group},
+            others,
+        )
+        for others, group in groups.items()
+    ]
+
+
+def cell(grid: Grid, column: Any, row: Any) -> str | None:
+    """The contender in that cell; None if it was not run."""
+    return grid.cells.get((_key(column), _key(row)))
+
+
+def _key(value: Any) -> Any:
+    return value if isinstance(value, (str, int, float, bool)) else repr(value)
+
+
+def _in_order(values: Sequence[Any]) -> tuple[Any, ...]:
+    """Each value once: numbers by size, others as they come."""
+    once = list({_key(value): value for value in values}.values())
+    numeric = all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in once)
+    return tuple(sorted(once)) if numeric else tuple(once)

@@ -1,0 +1,122 @@
+"""The parts of a report about single laps: throughput over time, and laps that do not count."""
+
+from __future__ import annotations
+
+from paddock.reports import figures, numbers
+from paddock.reports.document import Plot, Section, Table
+from paddock.reports.plots import canvas, laps
+from paddock.tournaments.model import Lap, Result
+
+
+def throughput_section(result: Result) -> Section:
+    """Throughput over time: all laps in their order, and the seconds inside them."""
+    if not result.laps:
+        return Section("Throughput over time", ("No lap was run.",))
+    plots = [_in_order(result)]
+    if any(lap.rates for lap in result.laps):
+        plots.append(_inside(result))
+    return Section("Throughput over time", plots=tuple(plots))
+
+
+def _in_order(result: Result) -> Plot:
+    names, baseline = figures.contenders(result), result.tournament.baseline
+    starts = len({lap.start for lap in result.laps})
+    title = "Laps in the order of their running"
+    if starts > laps.PANELS:
+        title += f" (the first {laps.PANELS} of {starts} starts)"
+    parts = []
+    for name in names:
+        rates = [lap.docs_per_second for lap in figures.counting_laps(result, name)]
+        if rates:
+            lowest, highest = numbers.figure(min(rates)), numbers.figure(max(rates))
+            parts.append(f"{name}: {numbers.plural(len(rates), 'lap')} between {lowest} and {highest} docs/s.")
+        else:
+            parts.append(f"{name}: no lap counts.")
+    warmup = sum(1 for lap in result.laps if lap.warmup)
+    void = len(figures.void_laps(result))
+    parts.append(
+        f"Of {numbers.plural(len(result.laps), 'lap')} in all, {warmup} belong to the warm-up (shaded, hollow) "
+        f"and {void} are void (crossed)."
+    )
+    description = " ".join(parts)
+    wide, narrow = canvas.draw(
+        "laps", title, description, lambda width: laps.in_order(result.laps, names, baseline, width)
+    )
+    return Plot("laps", title, description, wide, narrow, lap_table(result))
+
+
+def lap_table(result: Result) -> Table:
+    """Every lap in the order of their running."""
+    rows = tuple(
+        (
+            str(lap.start),
+            str(lap.block),
+            str(lap.position),
+            lap.contender,
+            f"{lap.documents:,}",
+            f"{lap.seconds:.2f}",
+            numbers.figure(lap.docs_per_second),
+            "void" if lap.void is not None else "warm-up" if lap.warmup else "counts",
+        )
+        for lap in result.laps
+    )
+    headers = ("start", "block", "position", "contender", "documents", "seconds", "docs/s", "lap")
+    return Table("All laps", headers, rows, (0, 1, 2, 4, 5, 6))
+
+
+def _inside(result: Result) -> Plot:
+    names = figures.contenders(result)
+    shown = names[: laps.PANELS]
+    title = "Second by second inside the laps"
+    if len(names) > len(shown):
+        title += f" (the first {len(shown)} of {len(names)} contenders)"
+    rows = []
+    for name in names:
+        own = [lap for lap in figures.counting_laps(result, name) if lap.rates]
+        seconds = [rate for lap in own for rate in figures.whole_seconds(lap)]
+        rows.append(
+            (
+                name,
+                str(len(own)),
+                str(len(seconds)),
+                numbers.figure(sum(seconds) / len(seconds) if seconds else None),
+                numbers.figure(figures.second_spread(own)),
+                numbers.figure(min(seconds) if seconds else None),
+                numbers.figure(max(seconds) if seconds else None),
+            )
+        )
+    headers = ("contender", "laps", "seconds", "mean docs/s", "sd", "lowest", "highest")
+    table = Table(
+        "One-second rates of the laps that count, each lap's last second left out",
+        headers,
+        tuple(rows),
+        tuple(range(1, 7)),
+    )
+    description = (
+        "Documents indexed in each second of each lap: a thin line per lap (dashed in the warm-up), a thick one for "
+        "the median of the laps that count. "
+    ) + " ".join(
+        f"{row[0]}: mean {row[3]} docs/s, standard deviation {row[4]} between seconds." for row in rows[: len(shown)]
+    )
+    wide, narrow = canvas.draw("inside", title, description, lambda width: laps.inside(result.laps, names, width))
+    return Plot("inside", title, description, wide, narrow, table)
+
+
+def void_section(result: Result) -> Section:
+    """Laps and starts that do not count, with their reasons."""
+    void = figures.void_laps(result)
+    if not void:
+        return Section("Void laps", ("No lap was void.",))
+    items = tuple(
+        f"Start {start} is void as a whole: {reason}" for start, reason in figures.void_starts(result).items()
+    )
+    rows = tuple((str(lap.start), str(lap.block), lap.contender, _documents(lap), lap.void or "") for lap in void)
+    text = "These laps count nowhere: a block without a lap of both the baseline and the contender is no pair."
+    headers = ("start", "block", "contender", "counted / sent", "reason")
+    return Section(
+        "Void laps", (text,), tables=(Table(f"Void laps: {len(void)}", headers, rows, (0, 1, 3)),), items=items
+    )
+
+
+def _documents(lap: Lap) -> str:
+    return f"{lap.counted:,} / {lap.documents:,}"

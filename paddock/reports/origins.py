@@ -1,0 +1,93 @@
+"""Under which circumstances a race or a tournament came about, as names and texts that can be compared."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from paddock.errors import UsageError
+from paddock.tournaments.model import Result
+
+# What the names of parameters begin with.
+TRACK_PARAMETER, CAR_PARAMETER = "track parameter", "car parameter"
+PARAMETERS = (TRACK_PARAMETER, CAR_PARAMETER)
+
+
+@dataclass(frozen=True)
+class RaceRecord:
+    """One race as it was recorded.
+
+    :param summary: what paddock.race.as_json_object made of it (its summary.json).
+    :param race: Rally's race.json.
+    """
+
+    summary: Mapping[str, Any]
+    race: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
+        """Refuse what is no summary, before anything is compared.
+
+        :raises UsageError: if it is none.
+        """
+        if "race-id" not in self.summary or not isinstance(self.summary.get("summary"), Mapping):
+            raise UsageError("This race has no summary: compare races that ./inv race has run to their end.")
+
+    @property
+    def race_id(self) -> str:
+        """Rally's id of the race."""
+        return str(self.summary["race-id"])
+
+
+def origin(item: Result | RaceRecord) -> dict[str, str]:
+    """Everything recorded that may explain a difference: name -> text."""
+    return _of_tournament(item) if isinstance(item, Result) else _of_race(item)
+
+
+def _of_tournament(result: Result) -> dict[str, str]:
+    tournament = result.tournament
+    return {
+        "track": tournament.track,
+        "challenge": tournament.challenge,
+        "cars": ", ".join(tournament.cars),
+        **_each(TRACK_PARAMETER, tournament.track_params),
+        **_each(CAR_PARAMETER, tournament.car_params),
+        "documents per lap": f"{tournament.lap_documents:,}",
+        "nodes": str(tournament.nodes),
+        "freshness probe": "yes" if tournament.freshness else "no",
+        **{name: str(text) for name, text in result.circumstances.items()},
+    }
+
+
+def _of_race(record: RaceRecord) -> dict[str, str]:
+    race, summary = record.race, record.summary["summary"]
+    cars = race.get("car") or []
+    found = {
+        "track": race.get("track"),
+        "challenge": race.get("challenge"),
+        "cars": ", ".join(cars) if isinstance(cars, list) else str(cars),
+        **_each(TRACK_PARAMETER, race.get("track-params") or {}),
+        **_each(CAR_PARAMETER, race.get("car-params") or {}),
+        "Elasticsearch": (race.get("cluster") or {}).get("distribution-version") or summary.get("version"),
+        "distribution flavor": (race.get("cluster") or {}).get("distribution-flavor"),
+        "Rally": race.get("rally-version"),
+        "pipeline": race.get("pipeline"),
+        **_each("tag", race.get("user-tags") or {}),
+        **_documents(summary),
+    }
+    return {name: str(text) for name, text in found.items() if text not in (None, "")}
+
+
+def _documents(summary: Mapping[str, Any]) -> dict[str, str]:
+    counts = [task.get("documents") for task in summary.get("bulk_tasks") or []]
+    known = [count for count in counts if count is not None]
+    return {"documents": f"{sum(known):,.0f}"} if known else {}
+
+
+def _each(kind: str, values: Mapping[str, Any]) -> dict[str, str]:
+    """One entry per parameter, so that each difference is named."""
+    return {
+        f"{kind} {name}": value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str)
+        for name, value in values.items()
+    }

@@ -1,0 +1,145 @@
+"""Throughput of laps: in the order of their running, and second by second inside each lap."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import median
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from paddock.reports.figures import whole_seconds
+from paddock.reports.plots.canvas import (
+    BAND,
+    INK,
+    MUTED,
+    NARROW,
+    colour,
+    marker,
+    new_figure,
+    place,
+    shortened,
+)
+from paddock.reports.plots.scales import thousands
+from paddock.tournaments.model import Lap
+
+# More contenders than there are colours cannot be told apart: then only the baseline keeps its own.
+COLOURED = 8
+PANELS = 12
+
+
+def in_order(laps: Sequence[Lap], names: Sequence[str], baseline: str, width: int) -> Figure:
+    """One panel per start: each lap a mark at its minute; warm-up shaded, void laps crossed out."""
+    starts = sorted({lap.start for lap in laps})[:PANELS]
+    narrow = width <= NARROW
+    panel, gap, left, right = 132, 40, 52, 8
+    columns = 1 if narrow or len(starts) == 1 else 2
+    height_one = 210 if len(starts) == 1 else panel
+    rows = math.ceil(len(starts) / columns)
+    legend = _legend(names, baseline)
+    per_row = max(1, width // (170 if narrow else 190))
+    head = 26 + 20 * math.ceil(len(legend) / per_row)
+    height = head + rows * (height_one + gap) + 4
+    figure = new_figure(width, height)
+    figure.legend(
+        handles=legend, loc="upper left", ncols=per_row, borderaxespad=0, handletextpad=0.4, columnspacing=1.2
+    )
+    each = (width - columns * (left + right)) / columns
+    top_rate = max((lap.docs_per_second for lap in laps), default=1.0) * 1.08 or 1.0
+    for number, start in enumerate(starts):
+        row, column = divmod(number, columns)
+        place_left = left + column * (each + left + right)
+        axes = place(figure, place_left, head + row * (height_one + gap), each, height_one)
+        _panel(axes, [lap for lap in laps if lap.start == start], names, baseline)
+        axes.set_ylim(0, top_rate)
+        title = f"start {start}" if len(starts) > 1 else "docs/s"
+        axes.set_title(title if number else f"{title}{', docs/s' if len(starts) > 1 else ''}")
+        if row == rows - 1 or number + columns >= len(starts):
+            axes.set_xlabel("minutes since the start's first lap")
+    return figure
+
+
+def _panel(axes: Axes, laps: Sequence[Lap], names: Sequence[str], baseline: str) -> None:
+    first = min(lap.began for lap in laps)
+    minutes = [((lap.began - first) / 60, lap.seconds / 60) for lap in laps]
+    warm = [begin + length for (begin, length), lap in zip(minutes, laps, strict=True) if lap.warmup]
+    if warm:
+        axes.axvspan(0, max(warm), color=BAND, linewidth=0)
+    size = 7.5 if len(laps) <= 60 else 5.5
+    for (begin, length), lap in zip(minutes, laps, strict=True):
+        ink, shape = _style(lap.contender, names, baseline)
+        middle = begin + length / 2
+        if lap.void is not None:
+            axes.plot([middle], [lap.docs_per_second], "x", color=INK, markersize=9, markeredgewidth=2.2)
+            continue
+        face = "none" if lap.warmup else ink
+        axes.plot([middle], [lap.docs_per_second], shape, color=ink, markersize=size, markerfacecolor=face)
+    axes.set_xlim(0, max(begin + length for begin, length in minutes) * 1.02 or 1)
+    axes.grid(axis="y")
+    axes.xaxis.set_major_locator(MaxNLocator(5))
+    axes.yaxis.set_major_locator(MaxNLocator(4))
+    axes.yaxis.set_major_formatter(FuncFormatter(thousands))
+
+
+def _style(name: str, names: Sequence[str], baseline: str) -> tuple[str, str]:
+    if len(names) > COLOURED:
+        return (colour(0), "D") if name == baseline else (MUTED, "o")
+    position = list(names).index(name) if name in names else 0
+    return colour(position), marker(position)
+
+
+def _legend(names: Sequence[str], baseline: str) -> list[Line2D]:
+    def entry(text: str, ink: str, shape: str, filled: bool = True) -> Line2D:
+        face = ink if filled else "none"
+        return Line2D([], [], color=ink, marker=shape, linestyle="", markerfacecolor=face, label=shortened(text, 18))
+
+    if len(names) > COLOURED:
+        known = [entry(baseline, colour(0), "D"), entry("all others", MUTED, "o")]
+    else:
+        known = [entry(name, *_style(name, names, baseline)) for name in names]
+    return [*known, entry("hollow: warm-up", MUTED, "o", False), entry("crossed: void", INK, "x")]
+
+
+def inside(laps: Sequence[Lap], names: Sequence[str], width: int) -> Figure:
+    """One panel per contender: a thin line per lap (dashed in warm-up), a thick one for the median lap."""
+    shown = list(names)[:PANELS]
+    columns = 1 if width <= NARROW else min(3, len(shown))
+    left, right, panel, gap, head = 52, 10, 120, 50, 26
+    rows = math.ceil(len(shown) / columns)
+    figure = new_figure(width, head + rows * (panel + gap) + 6)
+    each = (width - columns * (left + right)) / columns
+    top_rate = max((rate for lap in laps for rate in lap.rates), default=1.0) * 1.05 or 1.0
+    longest = max((len(whole_seconds(lap)) for lap in laps), default=1)
+    for number, name in enumerate(shown):
+        row, column = divmod(number, columns)
+        axes = place(figure, left + column * (each + left + right), head + row * (panel + gap), each, panel)
+        own = [lap for lap in laps if lap.contender == name and lap.rates and lap.void is None]
+        for lap in own:
+            rates = whole_seconds(lap)
+            style = "--" if lap.warmup else "-"
+            axes.plot(range(1, len(rates) + 1), rates, style, color=MUTED, linewidth=0.8, alpha=0.45)
+        _median_line(axes, [lap for lap in own if not lap.warmup], number)
+        axes.set_ylim(0, top_rate)
+        axes.set_xlim(0.5, longest + 0.5)
+        axes.set_title(shortened(name, 30) + (", docs/s" if number == 0 else ""))
+        axes.grid(axis="y")
+        axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
+        axes.yaxis.set_major_locator(MaxNLocator(3))
+        axes.yaxis.set_major_formatter(FuncFormatter(thousands))
+        if number + columns >= len(shown):
+            axes.set_xlabel("second of the lap")
+    return figure
+
+
+def _median_line(axes: Axes, laps: Sequence[Lap], number: int) -> None:
+    """The median rate of each second that at least half of the laps reached."""
+    every = [whole_seconds(lap) for lap in laps]
+    length = round(median(len(rates) for rates in every)) if laps else 0
+    middle = [median(rates[second] for rates in every if len(rates) > second) for second in range(length)]
+    if middle:
+        axes.plot(
+            range(1, length + 1), middle, marker=marker(number), color=colour(number), markersize=5, linewidth=2.2
+        )

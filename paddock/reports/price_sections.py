@@ -1,0 +1,53 @@
+"""The part of a report that sets prices beside speed."""
+
+from __future__ import annotations
+
+from paddock.reports import figures, numbers
+from paddock.reports.document import Plot, Section, Table
+from paddock.reports.plots import canvas
+from paddock.reports.plots.pareto import Trade, best, pareto
+from paddock.tournaments.model import Result
+
+
+def price_section(result: Result) -> Section | None:
+    """Prices beside speed; None if none was measured or there is nobody to compare."""
+    speeds = figures.ratios(result)
+    prices = [
+        (figures.label(price.metric), price)
+        for price in figures.prices(result)
+        if len(set(price.values) & set(speeds)) > 1
+    ]
+    if not prices:
+        return None
+    trades = [Trade(name, price.metric.higher_is_better, speeds, price.values) for name, price in prices]
+    upward = result.main.metric.higher_is_better
+    title = f"Prices beside {result.main.metric.name}"
+    names = [name for name in figures.contenders(result) if name in speeds]
+    table = Table(
+        f"{title}: means of the laps that count",
+        ("contender", f"ratio of {result.main.metric.name}", *(name for name, _ in prices)),
+        tuple(
+            (name, numbers.ratio(speeds[name]), *(numbers.figure(price.values.get(name)) for _, price in prices))
+            for name in names
+        ),
+        tuple(range(1, len(prices) + 2)),
+    )
+    parts = []
+    for trade in trades:
+        unbeaten = best(trade, upward)
+        parts.append(
+            f"{trade.title} ({'more' if trade.higher_price_is_better else 'less'} is better): "
+            + ", ".join(f"{name} {numbers.figure(trade.prices[name])}" for name in unbeaten)
+            + (" is" if len(unbeaten) == 1 else " are")
+            + " beaten by no other contender."
+        )
+    description = " ".join(parts)
+    axis = f"ratio of {result.main.metric.name} to {canvas.shortened(result.tournament.baseline, 24)}"
+    wide, narrow = canvas.draw(
+        "prices", title, description, lambda width: pareto(trades, axis, result.tournament.baseline, upward, width)
+    )
+    text = (
+        "Filled marks on the line: no other contender is at least as good in both and better in one. The diamond is "
+        "the baseline. The means carry noise: look at the verdicts before trusting a small step."
+    )
+    return Section("Price beside speed", plots=(Plot("prices", title, description, wide, narrow, table, text),))

@@ -1,0 +1,173 @@
+"""Verdicts in sentences."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from paddock.reports import figures, numbers
+from paddock.tournaments.model import (
+    EQUIVALENT,
+    FASTER,
+    SLOWER,
+    UNDECIDED,
+    Metric,
+    MetricResult,
+    Result,
+    Tournament,
+    Verdict,
+)
+
+# More than these are counted in the headline instead of named.
+NAMED_CONTENDERS = 4
+_DECISIONS = 6
+
+
+def word(metric: Metric, verdict: str) -> str:
+    """The verdict in a word that fits the metric: only rates and times are faster or slower."""
+    if "docs/s" in (metric.name, metric.unit) or metric.unit == "ms":
+        return verdict
+    return {FASTER: "better", SLOWER: "worse"}.get(verdict, verdict)
+
+
+def headline(result: Result) -> str:
+    """The tournament's answer in one sentence."""
+    found = result.main.verdicts
+    baseline = result.tournament.baseline
+    if not found or all(verdict.ratio is None for verdict in found):
+        return f"Nothing can be said: no contender has a valid pair with the baseline {baseline}."
+    if len(found) == 1:
+        return _clause(result.main, found[0], baseline) + "."
+    if len(found) <= NAMED_CONTENDERS:
+        return _grouped(result)
+    return _counted(result)
+
+
+def _grouped(result: Result) -> str:
+    """The headline of a few contenders: those with the same verdict together."""
+    metric, baseline = result.main.metric, result.tournament.baseline
+    known = [verdict for verdict in result.main.verdicts if verdict.ratio is not None]
+    endings = {
+        FASTER: f"{word(metric, FASTER)} than {baseline}",
+        SLOWER: f"{word(metric, SLOWER)} than {baseline}",
+        EQUIVALENT: f"equivalent to {baseline}",
+        UNDECIDED: f"undecided against {baseline}",
+    }
+    clauses = []
+    for kind, ending in endings.items():
+        named = [f"{one.contender} ({numbers.change(one.ratio)})" for one in known if one.verdict == kind]
+        if named:
+            clauses.append(f"{_listed(named)} {'is' if len(named) == 1 else 'are'} {ending} in {metric.name}")
+    silent = [verdict.contender for verdict in result.main.verdicts if verdict.ratio is None]
+    if silent:
+        pairs_of = "it has" if len(silent) == 1 else "they have"
+        clauses.append(f"{_listed(silent)} cannot be compared, because {pairs_of} no valid pair")
+    return "; ".join(clauses) + "."
+
+
+def _clause(measured: MetricResult, verdict: Verdict, baseline: str) -> str:
+    """What is said of one contender in the headline."""
+    name, said = verdict.contender, word(measured.metric, verdict.verdict)
+    if verdict.ratio is None:
+        return f"{name} cannot be compared, because it has no valid pair"
+    value = f"{numbers.ratio(verdict.ratio)} times its {measured.metric.name}"
+    limits = _limits(verdict)
+    if verdict.verdict == EQUIVALENT:
+        return f"{name} is equivalent to {baseline}: {value} ({limits})"
+    if verdict.verdict == UNDECIDED:
+        return f"{name} against {baseline} is undecided: {value} ({limits})"
+    return f"{name} is {said} than {baseline}: {value} ({limits})"
+
+
+def _limits(verdict: Verdict) -> str:
+    if numbers.interval(verdict.low, verdict.high) == numbers.UNBOUNDED:
+        return "too few pairs for an interval"
+    return f"{numbers.confidence(verdict.confidence)} interval {numbers.interval(verdict.low, verdict.high)}"
+
+
+def _counted(result: Result) -> str:
+    """The headline of many contenders."""
+    metric, found = result.main.metric, result.main.verdicts
+    counts = Counter(verdict.verdict for verdict in found)
+    parts = []
+    for verdict, text in (
+        (FASTER, f"{word(metric, FASTER)} than the baseline {result.tournament.baseline}"),
+        (SLOWER, word(metric, SLOWER)),
+        (EQUIVALENT, "equivalent"),
+        (UNDECIDED, "undecided"),
+    ):
+        if counts[verdict]:
+            number = counts[verdict]
+            parts.append(f"{number} {'is' if number == 1 else 'are'} {text}")
+    first = f"Of {len(found)} contenders against {result.tournament.baseline} " + _listed(parts)
+    if counts[FASTER]:
+        first = f"Of {len(found)} contenders " + _listed(parts)
+        winners = [verdict for verdict in found if verdict.verdict == FASTER and verdict.ratio is not None]
+        sign = 1 if metric.higher_is_better else -1
+        best = max(winners, key=lambda verdict: sign * (verdict.ratio or 0.0))
+        first += (
+            f"; the largest gain is that of {best.contender}: {numbers.ratio(best.ratio)} times "
+            f"the baseline's {metric.name} ({_limits(best)})"
+        )
+    return first + "."
+
+
+def _listed(parts: list[str]) -> str:
+    return parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1]
+
+
+def of_verdict(measured: MetricResult, verdict: Verdict, baseline: str) -> str:
+    """Everything about one verdict, in sentences."""
+    clause = _clause(measured, verdict, baseline)
+    text = f"{clause}; {pairs(verdict)}, {verdict.scope}."
+    return f"{text} {verdict.decide}".rstrip()
+
+
+def decisions(measured: MetricResult) -> tuple[str, ...]:
+    """What would decide the undecided: contenders that need the same share a sentence, and after a few it is enough."""
+    needs: dict[str, list[str]] = {}
+    for verdict in measured.verdicts:
+        if verdict.decide:
+            needs.setdefault(verdict.decide, []).append(verdict.contender)
+    texts = [
+        f"{', '.join(names) if len(names) <= NAMED_CONTENDERS else numbers.plural(len(names), 'contender')}: {need}"
+        for need, names in needs.items()
+    ]
+    left = len(texts) - _DECISIONS
+    return (*texts[:_DECISIONS], f"... and {left} more, which the table lists.") if left > 0 else tuple(texts)
+
+
+def pairs(verdict: Verdict) -> str:
+    """How many pairs a verdict stands on."""
+    return numbers.plural(verdict.pairs, "pair")
+
+
+def beyond_margin(metric: Metric, verdict: Verdict, margin: float) -> bool:
+    """Whether the estimate is worse than the baseline by more than the margin of equivalence."""
+    if verdict.ratio is None:
+        return False
+    return verdict.ratio < 1 / (1 + margin) if metric.higher_is_better else verdict.ratio > 1 + margin
+
+
+def setup(tournament: Tournament) -> str:
+    """What was asked, and what was run on what."""
+    cars = ", ".join(tournament.cars) or "Rally's default car"
+    asked = dict.fromkeys(text for text in (tournament.question, tournament.description) if text)
+    return " ".join([*asked, f"Track {tournament.track}, challenge {tournament.challenge}, cars {cars}."])
+
+
+def course(result: Result) -> tuple[str, ...]:
+    """How the tournament went: amount, time, efficiency, end."""
+    counted, void = len(figures.counting_laps(result)), len(figures.void_laps(result))
+    warmup = sum(1 for lap in result.laps if lap.warmup and lap.void is None)
+    starts = len({lap.start for lap in result.laps})
+    sentences = [
+        f"{numbers.plural(counted, 'lap')} counted, {numbers.plural(warmup, 'warm-up lap')} and "
+        f"{numbers.plural(void, 'void lap')} did not, in {numbers.plural(starts, 'start')} of the node.",
+        f"It began at {numbers.moment(result.began)}, took {numbers.duration(result.ended - result.began)} "
+        f"and ended because of: {result.stopped}.",
+    ]
+    if result.efficiency is not None:
+        sentences.append(
+            f"{numbers.share(result.efficiency)} of the time from the first lap to the last was measured load."
+        )
+    return tuple(sentences)

@@ -1,0 +1,190 @@
+"""From the laps of a tournament to its result, by the pure statistics of paddock.statistics."""
+
+from __future__ import annotations
+
+import itertools
+import statistics as numbers
+from collections.abc import Mapping, Sequence
+
+from paddock.statistics import verdicts as judging
+from paddock.statistics.description import describe
+from paddock.statistics.starts import Units
+from paddock.tournaments.journal import History
+from paddock.tournaments.laps import laps_of
+from paddock.tournaments.metrics import METRICS, direction, figure
+from paddock.tournaments.model import (
+    EQUIVALENT,
+    FASTER,
+    SLOWER,
+    UNDECIDED,
+    Absolute,
+    Lap,
+    Metric,
+    MetricResult,
+    Result,
+    Tournament,
+    Verdict,
+)
+from paddock.tournaments.notes import all_notes
+from paddock.tournaments.pairing import ALPHA, Cut, find_cut, measured_blocks, rivals, sequential_differences, units
+
+_WORDS = {
+    judging.Outcome.BETTER: FASTER,
+    judging.Outcome.WORSE: SLOWER,
+    judging.Outcome.EQUIVALENT: EQUIVALENT,
+    judging.Outcome.UNDECIDED: UNDECIDED,
+}
+INTERRUPTED = "interrupted"
+
+
+def analyse(history: History, tournament: Tournament) -> Result:
+    """The result of a tournament, finished or not; the same journal always gives the same result."""
+    laps = laps_of(history, tournament)
+    cut = Cut(()) if history.decided else find_cut(laps, tournament)
+    metrics = [metric for metric in METRICS.values() if metric == tournament.metric or _measured(laps, metric)]
+    results = {
+        metric.name: judge_metric(
+            laps, tournament, metric, cut, history.decided if metric == tournament.metric else None
+        )
+        for metric in metrics
+    }
+    stopped = history.stopped or INTERRUPTED
+    return Result(
+        id=history.header["id"],
+        tournament=tournament,
+        seed=history.header["seed"],
+        began=history.header["at"],
+        ended=history.last,
+        main=results.pop(tournament.metric.name),
+        others=tuple(results.values()),
+        laps=laps,
+        notes=all_notes(history, tournament, laps, cut, stopped),
+        circumstances=_circumstances(history),
+        commands=tuple(attempt.command for attempt in history.attempts),
+        efficiency=efficiency(laps, history.idle_seconds),
+        stopped=stopped,
+    )
+
+
+def judge_metric(
+    laps: Sequence[Lap],
+    tournament: Tournament,
+    metric: Metric,
+    cut: Cut | None = None,
+    early: Mapping[str, int] | None = None,
+) -> MetricResult:
+    """Verdicts and absolute figures in one metric.
+
+    :param cut: blocks to leave out at the front of each start.
+    :param early: contender -> pairs at which the evidence ended the tournament: then the e-process gives the verdicts,
+        from those pairs, because the signed-rank test is not valid at a number of blocks that the data chose.
+    """
+    pairs = units(laps, tournament, metric, cut if cut and cut.starts else None)
+    if early:
+        differences = sequential_differences(laps, tournament)
+        found = tuple(
+            judging.judge_early(
+                name, differences[name][: early[name]], len(differences), direction(metric), tournament.margin, ALPHA
+            )
+            for name in rivals(tournament)
+        )
+    else:
+        found = judging.judge(
+            {name: of.differences for name, of in pairs.items()},
+            direction(metric),
+            tournament.margin,
+            ALPHA,
+            _seconds_per_unit(laps, tournament, pairs),
+        )
+    verdicts = tuple(_verdict(one, pairs[one.contender]) for one in found)
+    return MetricResult(metric, verdicts, _absolutes(laps, tournament, metric))
+
+
+def efficiency(laps: Sequence[Lap], idle_seconds: float = 0.0) -> float | None:
+    """Seconds of load / seconds from the first lap's begin to the last one's end; None with fewer than two laps.
+
+    Warm-up laps are load, void laps are not.
+
+    :param idle_seconds: time in which the tournament did not run, taken off.
+    """
+    timed = [lap for lap in laps if lap.seconds > 0]
+    if len(timed) < 2:
+        return None
+    wall = max(lap.began + lap.seconds for lap in timed) - min(lap.began for lap in timed) - idle_seconds
+    return min(1.0, sum(lap.seconds for lap in timed if lap.void is None) / wall) if wall > 0 else None
+
+
+def _verdict(found: judging.Verdict, pairs: Units) -> Verdict:
+    return Verdict(
+        contender=found.contender,
+        verdict=_WORDS[found.outcome],
+        ratio=found.ratio,
+        low=found.low,
+        high=found.high,
+        confidence=found.confidence,
+        pairs=found.n,
+        p_value=found.adjusted_p,
+        scope=pairs.scope.value,
+        decide=_what_would_decide(found, pairs),
+    )
+
+
+def _what_would_decide(found: judging.Verdict, pairs: Units) -> str:
+    if found.outcome is not judging.Outcome.UNDECIDED:
+        return ""
+    needed = found.needed
+    if needed is None:
+        return f"More {pairs.unit}s: one pair alone says nothing about how much they vary."
+    goal = "a difference" if needed.goal == "difference" else "that the two are equivalent"
+    minutes = f", {needed.seconds / 60:.0f} minutes," if needed.seconds is not None else ""
+    return (
+        f"About {needed.more:,} more {pairs.unit}s{minutes} would probably show {goal}, "
+        f"if the estimate of now is the truth."
+    )
+
+
+def _absolutes(laps: Sequence[Lap], tournament: Tournament, metric: Metric) -> tuple[Absolute, ...]:
+    rows = []
+    for contender in tournament.contenders:
+        mine = [figure(lap, metric) for lap in laps if lap.contender == contender.name and not lap.warmup]
+        found = describe(mine)
+        rows.append(Absolute(contender.name, found.mean or 0.0, found.sd or 0.0, found.median or 0.0, found.n))
+    return tuple(rows)
+
+
+def _measured(laps: Sequence[Lap], metric: Metric) -> bool:
+    return any(figure(lap, metric) is not None for lap in laps if not lap.warmup)
+
+
+def _seconds_per_unit(laps: Sequence[Lap], tournament: Tournament, pairs: dict[str, Units]) -> float | None:
+    """Wall time of a block, or of a start of every contender where starts are the unit; None if unknown."""
+    begins: dict[tuple[int, int], float] = {}
+    for lap in laps:
+        if lap.seconds > 0:
+            key = (lap.start, lap.block)
+            begins[key] = min(lap.began, begins.get(key, lap.began))
+    by_start = tournament.node_level or any(of.unit == "start" for of in pairs.values())
+    if by_start:
+        first = sorted(min(at for (start, _), at in begins.items() if start == one) for one in {s for s, _ in begins})
+        gaps = [later - sooner for sooner, later in itertools.pairwise(first)]
+        each = len(tournament.contenders) if tournament.node_level else 1
+        return numbers.median(gaps) * each if gaps else None
+    blocks = measured_blocks(laps)
+    gaps = [
+        begins[later] - begins[sooner]
+        for sooner, later in itertools.pairwise(blocks)
+        if later[0] == sooner[0] and later in begins and sooner in begins
+    ]
+    return numbers.median(gaps) if gaps else None
+
+
+def _circumstances(history: History) -> dict[str, str]:
+    """What the starts recorded; where they differ, all of it."""
+    found: dict[str, list[str]] = {}
+    for attempt in history.attempts:
+        for name, text in attempt.circumstances.items():
+            if text not in found.setdefault(name, []):
+                found[name].append(text)
+    return {name: "; ".join(texts) for name, texts in {**found}.items()} | {
+        name: str(text) for name, text in history.header.get("circumstances", {}).items()
+    }

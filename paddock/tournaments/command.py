@@ -1,0 +1,136 @@
+"""What ``./inv tournament`` does: plan, show, run, sum up."""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import psutil
+
+from paddock import __version__, paths
+from paddock.console import print_result, say
+from paddock.errors import Interrupted, UsageError
+from paddock.files import gibibytes, read_record, write_json
+from paddock.locks import locked
+from paddock.race_options import prepare
+from paddock.tournaments import store
+from paddock.tournaments.experience import gather_experience
+from paddock.tournaments.files import find_file, read_tournament
+from paddock.tournaments.journal import Journal
+from paddock.tournaments.model import Result
+from paddock.tournaments.options import TournamentOptions, check_target
+from paddock.tournaments.plan import make_plan
+from paddock.tournaments.plan_text import render_plan, resolvable
+from paddock.tournaments.results import save_result
+from paddock.tournaments.run import Prepare, Setting, TournamentRun, check_races
+from paddock.tournaments.store import Stored
+
+_LARGEST_SEED = 2**31
+
+
+def run_tournament(name_or_path: str | None, options: TournamentOptions, preparing: Prepare = prepare) -> Result | None:
+    """Hold a tournament, or go on with one.
+
+    :param name_or_path: a tournament of the project or a file; None with ``options.resume``.
+    :returns: the result; None for a dry run.
+    :raises UsageError: the file, the options or what is resumed is wrong.
+    :raises MachineError: this machine cannot, or another tournament is running on it.
+    :raises Interrupted: the user stopped it; result.json holds what was measured, and the text says how to go on.
+    """
+    if options.resume:
+        return _resume(name_or_path, options, preparing)
+    if not name_or_path:
+        raise UsageError(
+            "Which tournament? ./inv tournaments lists them; with --resume, ./inv results lists those that were begun."
+        )
+    file = find_file(name_or_path)
+    tournament = read_tournament(file, options.changes())
+    check_target(tournament, options)
+    seed = options.seed if options.seed is not None else time.time_ns() % _LARGEST_SEED
+    plan = make_plan(tournament, seed, gather_experience())
+    if options.dry_run:
+        lines = check_races(Setting(plan, Stored("dry-run"), options, preparing), fetch=False)
+        print_result("\n".join([render_plan(plan, orders=True), "", "Commands:", *lines]))
+        return None
+    with _only_one():
+        check_races(Setting(plan, Stored("checked"), options, preparing), fetch=True)
+        say(render_plan(plan))
+        stored = store.create(tournament, file, plan.schedule)
+        journal = Journal(stored.journal)
+        journal.add(
+            "tournament",
+            id=stored.id,
+            definition=str(file),
+            seed=seed,
+            options=asdict(options),
+            checksums=store.input_checksums(tournament.track, file),
+            circumstances=machine_circumstances(),
+            expected_minutes=plan.minutes,
+            resolvable=resolvable(plan),
+        )
+        return _run(Setting(plan, stored, options, preparing), journal)
+
+
+def _resume(name: str | None, options: TournamentOptions, preparing: Prepare) -> Result:
+    given = replace(options, resume=None)
+    if name is not None or given != TournamentOptions():
+        raise UsageError("--resume takes everything from the tournament that it goes on with: leave the rest out.")
+    with _only_one():
+        stored = store.find_unfinished(options.resume or "latest")
+        journal = Journal(stored.journal)
+        header = journal.history.header
+        tournament = stored.tournament(journal.history)
+        now = store.input_checksums(tournament.track, Path(header["definition"]))
+        store.check_unchanged(header["checksums"], now, stored.id)
+        journal.add("resumed")
+        # The schedule is the one that was made then, whatever this version of Paddock would make.
+        plan = replace(make_plan(tournament, header["seed"], gather_experience()), schedule=stored.schedule())
+        say(f"Going on with {stored.id}: {len(journal.history.attempts)} races so far.")
+        return _run(Setting(plan, stored, store.stored_options(journal.history), preparing), journal)
+
+
+def _run(setting: Setting, journal: Journal) -> Result:
+    stored = setting.stored
+    write_json(_running_file(), {"id": stored.id, "pid": os.getpid()})
+    try:
+        TournamentRun(setting, journal).run()
+    except Interrupted:
+        save_result(stored)
+        raise Interrupted(
+            f"Stopped. What was measured is kept in {stored.folder}; "
+            f"'./inv tournament {stored.id} --resume' goes on with it."
+        ) from None
+    finally:
+        _running_file().unlink(missing_ok=True)
+    return save_result(stored)
+
+
+def machine_circumstances() -> dict[str, str]:
+    """This machine and its software, for the report."""
+    return {
+        "machine": f"{os.cpu_count()} processors, {gibibytes(psutil.virtual_memory().total)} of memory",
+        "system": f"{platform.system()} {platform.release()}, {platform.machine()}",
+        "Python": platform.python_version(),
+        "Paddock": __version__,
+    }
+
+
+@contextmanager
+def _only_one() -> Iterator[None]:
+    """Hold this machine's lock on tournaments; laps of two at once would disturb each other.
+
+    :raises MachineError: if another tournament holds it.
+    """
+    running = read_record(_running_file())
+    holder = f"the tournament {running['id']} (process {running['pid']})" if running else "another tournament"
+    with locked(paths.state_folder() / "tournament.lock", f"{holder}, which is running on this machine", wait=False):
+        yield
+
+
+def _running_file() -> Path:
+    return paths.state_folder() / "tournament.json"

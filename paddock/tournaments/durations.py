@@ -1,0 +1,95 @@
+"""How long laps and starts take: a small model, and what earlier tournaments on this machine have shown."""
+
+from __future__ import annotations
+
+import os
+import statistics
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from paddock.tournaments.contenders import level_object
+from paddock.tournaments.model import Contender, Tournament
+from paddock.tournaments.schedule import Start
+
+# Where nothing has been measured yet: two cores shared by the node and the load driver.
+DOCS_PER_SECOND = 30_000.0
+# What a bulk costs beside its documents: a round trip and the translog's fsync.
+SECONDS_PER_BULK = 0.004
+# From the end of one lap's load to the begin of the next one's: count, merges, a new index.
+SECONDS_BETWEEN_LAPS = 1.3
+# Rally's own beginning and end, and the node's.
+SECONDS_PER_START = 70.0
+# Standard deviation of the logs of laps and of starts, method.md: 10-15 % and 3-8 %.
+LAP_SD = 0.12
+START_SD = 0.05
+DEFAULT_BULK_SIZE, DEFAULT_CLIENTS = 1000, 8
+
+
+@dataclass(frozen=True)
+class Experience:
+    """What earlier tournaments have measured on this machine; the model's assumptions where they have not.
+
+    :param lap_seconds: (track, what the contender is, documents) -> seconds of load of a lap, the median.
+    :param between_laps: seconds from the end of a load to the begin of the next.
+    :param per_start: seconds of a start beside its laps.
+    :param block_sd: standard deviation of the log ratios of blocks.
+    :param tournaments: how many it comes from.
+    """
+
+    lap_seconds: Mapping[tuple[str, str, int], float] = field(default_factory=dict)
+    between_laps: float = SECONDS_BETWEEN_LAPS
+    per_start: float = SECONDS_PER_START
+    block_sd: float | None = None
+    tournaments: int = 0
+
+
+def identity(tournament: Tournament, contender: Contender) -> str:
+    """What decides how fast a contender is, as a text: the same in another tournament is the same contender."""
+    cars = contender.cars if contender.cars is not None else tournament.cars
+    params = sorted({**tournament.track_params, **contender.track_params}.items())
+    level = level_object(contender)
+    plain = f"{tournament.challenge} {level}" if not isinstance(level, Mapping) else str({**level, "name": ""})
+    return f"{plain} {sorted(cars)} {params}"
+
+
+def lap_seconds(tournament: Tournament, contender: Contender, experience: Experience) -> float:
+    """Seconds of load of one lap of this contender."""
+    known = experience.lap_seconds.get((tournament.track, identity(tournament, contender), tournament.lap_documents))
+    if known is not None:
+        return known
+    return _guess(tournament, contender) * _correction(tournament, experience)
+
+
+def start_seconds(tournament: Tournament, start: Start, experience: Experience) -> float:
+    """Seconds of a start with all its laps."""
+    contenders = {contender.name: contender for contender in tournament.contenders}
+    laps = sum(
+        lap_seconds(tournament, contenders[name], experience) + experience.between_laps
+        for order in start.orders
+        for name in order
+    )
+    return experience.per_start + laps
+
+
+def _guess(tournament: Tournament, contender: Contender) -> float:
+    params = {**tournament.track_params, **contender.track_params}
+    level = contender.level if isinstance(contender.level, Mapping) else {}
+    size = level.get("bulk_size") or params.get("bulk_size") or DEFAULT_BULK_SIZE
+    clients = level.get("clients") or params.get("bulk_indexing_clients") or DEFAULT_CLIENTS
+    if tournament.challenge == "bulk-size" and isinstance(contender.level, int):
+        size = contender.level
+    if tournament.challenge == "bulk-clients" and isinstance(contender.level, int):
+        clients = contender.level
+    at_once = max(1, min(int(clients), os.cpu_count() or 1))
+    bulks = tournament.lap_documents / int(size)
+    return tournament.lap_documents / DOCS_PER_SECOND + bulks * SECONDS_PER_BULK / at_once
+
+
+def _correction(tournament: Tournament, experience: Experience) -> float:
+    """How much slower than the model this machine has been with this track, in laps of whatever contenders."""
+    measured = [
+        seconds / (documents / DOCS_PER_SECOND)
+        for (track, _, documents), seconds in experience.lap_seconds.items()
+        if track == tournament.track
+    ]
+    return statistics.median(measured) if measured else 1.0

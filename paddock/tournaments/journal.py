@@ -1,0 +1,155 @@
+"""The journal of a tournament: JSON lines, each on disk before anything that depends on it is done.
+
+Kinds of lines, all with "at" in epoch seconds:
+  tournament  how it began: definition, changes, seed, checksums
+  resumed     it goes on after it was cut off
+  start       an attempt at a start begins: race id, command, how many measured blocks earlier attempts have done
+  lap         a line of the lap runner's own journal, as it is
+  end         an attempt has ended: "done", "failed" or "cut off", with the reason and the circumstances
+  decided     the evidence suffices; nothing more is to be run
+  finished    the tournament is over, and why
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from paddock.errors import FileError
+
+DONE, FAILED, CUT_OFF = "done", "failed", "cut off"
+
+
+@dataclass
+class Attempt:
+    """One race of a start.
+
+    :param skipped: measured blocks that earlier attempts have done, and this one left out.
+    :param outcome: DONE, FAILED or CUT_OFF; an attempt that nobody saw end was cut off.
+    :param laps: what the lap runner wrote.
+    """
+
+    start: int
+    number: int
+    race_id: str
+    command: str
+    skipped: int
+    began: float
+    ended: float | None = None
+    outcome: str = CUT_OFF
+    reason: str = "it was cut off"
+    circumstances: dict[str, str] = field(default_factory=dict)
+    laps: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass
+class History:
+    """A journal, read.
+
+    :param idle_seconds: time between being cut off and going on.
+    :param decided: contender -> pairs at which the evidence sufficed; empty if it has not.
+    :param stopped: why it is over; None if it is not.
+    """
+
+    header: dict[str, Any] = field(default_factory=dict)
+    attempts: list[Attempt] = field(default_factory=list)
+    idle_seconds: float = 0.0
+    decided: dict[str, int] = field(default_factory=dict)
+    stopped: str | None = None
+    last: float = 0.0
+
+    def attempts_of(self, start: int) -> list[Attempt]:
+        """The attempts at that start, in their order."""
+        return [attempt for attempt in self.attempts if attempt.start == start]
+
+
+class Journal:
+    """Appends to a journal, and keeps what has been written as a :class:`History`."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self.history = read_journal(file)
+        _end_last_line(file)
+
+    def add(self, kind: str, **values: Any) -> None:
+        """Add a line and wait until it is on disk."""
+        line = {"kind": kind, "at": time.time(), **values}
+        new = not self.file.exists()
+        with self.file.open("ab") as file:
+            file.write((json.dumps(line, separators=(",", ":")) + "\n").encode("utf-8"))
+            file.flush()
+            os.fsync(file.fileno())
+        if new:
+            _sync_folder(self.file.parent)
+        _take(self.history, line)
+
+
+def read_journal(file: Path) -> History:
+    """What the journal says; a last line that was cut off counts as never written.
+
+    :raises FileError: if another line is damaged; with its number.
+    """
+    history = History()
+    if file.exists():
+        for number, line in enumerate(file.read_bytes().split(b"\n")[:-1], start=1):
+            try:
+                _take(history, json.loads(line))
+            except (ValueError, KeyError, TypeError):
+                problem = "this journal is damaged here: restore it, or begin a tournament anew."
+                raise FileError(file, problem, number) from None
+    return history
+
+
+def _take(history: History, line: Mapping[str, Any]) -> None:
+    kind = line["kind"]
+    if kind == "tournament":
+        history.header = dict(line)
+    elif kind == "resumed":
+        history.idle_seconds += max(0.0, line["at"] - history.last)
+        history.stopped = None
+    elif kind == "start":
+        history.attempts.append(
+            Attempt(line["start"], line["attempt"], line["race_id"], line["command"], line["skipped"], line["at"])
+        )
+    elif kind == "lap":
+        _attempt(history, line).laps.append(dict(line["record"]))
+    elif kind == "end":
+        attempt = _attempt(history, line)
+        attempt.ended, attempt.outcome, attempt.reason = line["at"], line["outcome"], line["reason"]
+        attempt.circumstances = dict(line["circumstances"])
+    elif kind == "decided":
+        history.decided = dict(line["pairs"])
+    elif kind == "finished":
+        history.stopped = line["stopped"]
+    history.last = line["at"]
+
+
+def _attempt(history: History, line: Mapping[str, Any]) -> Attempt:
+    for attempt in history.attempts:
+        if (attempt.start, attempt.number) == (line["start"], line["attempt"]):
+            return attempt
+    raise KeyError("an attempt that was never begun")
+
+
+def _end_last_line(file: Path) -> None:
+    """Remove a last line that a crash has cut off."""
+    if not file.exists():
+        return
+    text = file.read_bytes()
+    whole = text.rfind(b"\n") + 1
+    if whole < len(text):
+        os.truncate(file, whole)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Without this a power cut can lose the name of a file whose contents are on disk."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,128 @@
+"""From the lap runner's lines to laps with their place in the tournament: the one place that knows both.
+
+What becomes of the laps of an attempt that did not come to its end:
+- failed (Rally or the node gave up): all of them are void, the start is tried again once.
+- cut off (Ctrl-C, kill -9, power) at index level: blocks with a lap of every contender count, because both sides of a
+  pair were run on one warmed node and what cut them off was not their doing; a started block is void. A further attempt
+  warms up anew and goes on with the next block.
+- cut off at node level: all are void and the start is repeated, because there the start as a whole is the unit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from paddock.tournaments.journal import DONE, FAILED, Attempt, History
+from paddock.tournaments.model import Lap, Tournament
+
+_MILLION = 1_000_000
+
+
+def read_lap(record: Mapping[str, Any], attempt: Attempt, warmup_blocks: int) -> Lap:
+    """The lap in one line of the lap runner's journal.
+
+    :param attempt: the race that it was run in; blocks that earlier attempts have done are counted.
+    """
+    block = record["block"] if record["block"] <= warmup_blocks else record["block"] + attempt.skipped
+    documents = record.get("documents_sent") or 0
+    seconds = record.get("seconds") or 0.0
+    void = record.get("void")
+    if void is None and (documents <= 0 or seconds <= 0):
+        void = "nothing was measured"
+    return Lap(
+        start=attempt.start,
+        block=block,
+        position=record["position"],
+        contender=record["level"],
+        warmup=bool(record["warm_up"]),
+        documents=documents,
+        counted=record.get("documents_counted") or 0,
+        seconds=seconds,
+        began=record.get("started_at") or attempt.began,
+        void=void,
+        rates=tuple(float(rate) for rate in record.get("documents_per_second") or ()),
+        freshness=_freshness(record.get("freshness")),
+        prices=_prices(record, documents),
+    )
+
+
+def whole_blocks(attempt: Attempt, warmup_blocks: int, contenders: int) -> list[int]:
+    """The measured blocks of that attempt in which every contender has had its lap, as its race numbered them."""
+    laps: dict[int, set[str]] = {}
+    for record in attempt.laps:
+        if record["block"] > warmup_blocks:
+            laps.setdefault(record["block"], set()).add(record["level"])
+    return sorted(block for block, levels in laps.items() if len(levels) == contenders)
+
+
+def blocks_kept(attempt: Attempt, tournament: Tournament) -> int:
+    """Measured blocks that count although the attempt has not come to its end."""
+    if attempt.outcome == FAILED or tournament.node_level:
+        return 0
+    return len(whole_blocks(attempt, tournament.warmup_blocks, len(tournament.contenders)))
+
+
+def blocks_done(history: History, tournament: Tournament, start: int) -> int:
+    """Measured blocks of that start that count, over all its attempts."""
+    return sum(blocks_kept(attempt, tournament) for attempt in history.attempts_of(start))
+
+
+def laps_of(history: History, tournament: Tournament, running: bool = False) -> tuple[Lap, ...]:
+    """All laps in the order of their running, those void that do not count.
+
+    :param running: whether the last attempt is still running: its laps are then as good as those of a finished one.
+    """
+    laps: list[Lap] = []
+    for attempt in history.attempts:
+        read = [read_lap(record, attempt, tournament.warmup_blocks) for record in attempt.laps]
+        going_on = running and attempt is history.attempts[-1] and attempt.ended is None
+        laps += read if attempt.outcome == DONE or going_on else _marked(read, attempt, tournament)
+    return tuple(laps)
+
+
+def _marked(laps: list[Lap], attempt: Attempt, tournament: Tournament) -> list[Lap]:
+    """The laps of an attempt that has not come to its end."""
+    if attempt.outcome == FAILED:
+        return [_void(lap, f"the race {attempt.race_id} failed") for lap in laps]
+    kept = {
+        block + attempt.skipped for block in whole_blocks(attempt, tournament.warmup_blocks, len(tournament.contenders))
+    }
+    if tournament.node_level:
+        return [_void(lap, "the start was cut off") for lap in laps]
+    return [
+        lap if lap.warmup or lap.block in kept else _void(lap, "the start was cut off in this block") for lap in laps
+    ]
+
+
+def _void(lap: Lap, reason: str) -> Lap:
+    return replace(lap, void=f"{lap.void}; {reason}" if lap.void else reason)
+
+
+def _freshness(record: Mapping[str, Any] | None) -> dict[str, float] | None:
+    """Milliseconds; None where no probe ran."""
+    if not record:
+        return None
+    figures = {name: 1000.0 * record[name] for name in ("p50", "p99") if record.get(name) is not None}
+    return {**figures, "n": float(record.get("markers") or 0)}
+
+
+def _prices(record: Mapping[str, Any], documents: int) -> dict[str, float]:
+    """What the lap cost, beside the time it took."""
+    if not documents:
+        return {}
+    prices: dict[str, float] = {}
+    node_ms = record.get("node_cpu_ms_with_merges")
+    if node_ms is None:
+        node_ms = record.get("node_cpu_ms")
+    if node_ms is not None:
+        prices["node CPU s/M docs"] = node_ms / 1000 / documents * _MILLION
+    if record.get("driver_cpu_seconds") is not None:
+        prices["driver CPU s/M docs"] = record["driver_cpu_seconds"] / documents * _MILLION
+    if record.get("index_figures"):
+        prices["bytes/doc"] = record["index_figures"]["store_bytes"] / documents
+    for name in ("p50", "p99"):
+        if (record.get("latency_ms") or {}).get(name) is not None:
+            prices[f"bulk {name} ms"] = record["latency_ms"][name]
+    return prices

@@ -1,0 +1,30 @@
+"""Results of tournaments: made anew from the journal at any time, and as JSON for machines."""
+
+from __future__ import annotations
+
+from paddock.files import write_json
+from paddock.reports.as_json import result_as_json
+from paddock.tournaments.analysis import analyse
+from paddock.tournaments.model import Result
+from paddock.tournaments.store import Stored, find_tournament
+
+
+def load_result(tournament_id: str) -> Result:
+    """The result of that tournament ("latest" for the latest), finished or not, analysed as this version does it.
+
+    :raises UsageError: if there is no such tournament.
+    """
+    return result_of(find_tournament(tournament_id))
+
+
+def result_of(stored: Stored) -> Result:
+    """The result of a stored tournament."""
+    history = stored.history()
+    return analyse(history, stored.tournament(history))
+
+
+def save_result(stored: Stored) -> Result:
+    """Analyse it and write result.json."""
+    result = result_of(stored)
+    write_json(stored.result, result_as_json(result))
+    return result

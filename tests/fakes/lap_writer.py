@@ -1,0 +1,100 @@
+"""Stands in for Rally in a tournament: writes the lap runner's journal for the laps it is asked for, in no time.
+
+FAKE_LAPS holds JSON:
+  rates         level -> docs/s; 10,000 for those not named
+  noise         standard deviation of the log of a lap's rate; 0.05
+  seed          of the noise, with the race id
+  errors        race ids that fail after their laps, as Rally says it
+  void          level -> why each of its measured laps is void
+  stop_short    race ids that end without their last block, as if nothing were wrong
+  hang          race id -> laps after which it waits for ever, with a child that does so too
+  pause         seconds between two laps
+"""
+
+import hashlib
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+
+def main():
+    behaviour = json.loads(os.environ.get("FAKE_LAPS", "{}"))
+    options = dict(word[2:].partition("=")[::2] for word in sys.argv[1:] if word.startswith("--"))
+    race_id = options["race-id"]
+    folder = Path(os.environ["RALLY_HOME"]) / ".rally" / "benchmarks" / "races" / race_id
+    folder.mkdir(parents=True)
+    race = {"race-id": race_id, "rally-version": "fake"}
+    (folder / "race.json").write_text(json.dumps(race))
+    params = json.loads(options["track-params"])
+    try:
+        run(race_id, params, behaviour)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    if race_id.partition("-s")[2] in behaviour.get("errors", []):
+        print("[ERROR] Cannot race. The node is gone\n\nGetting further help:\n*****")
+        sys.exit(64)
+    race["results"] = {"op_metrics": [{"task": "laps", "error_rate": 0.0}]}
+    (folder / "race.json").write_text(json.dumps(race))
+
+
+def run(race_id, params, behaviour):
+    start = race_id.partition("-s")[2]
+    orders = params["lap_order"]
+    if start in behaviour.get("stop_short", []):
+        orders = orders[:-1]
+    clock = time.time()
+    number = 0
+    for block, order in enumerate(orders, start=1):
+        if Path(params["lap_stop_file"]).exists():
+            return
+        for position, level in enumerate(order, start=1):
+            if number == behaviour.get("hang", {}).get(start):
+                time.sleep(600)
+            number += 1
+            rate = behaviour.get("rates", {}).get(level, 10_000.0) * noise(behaviour, race_id, number)
+            seconds = params["lap_documents"] / rate
+            line = record(params, number, block, position, level, seconds, clock, behaviour)
+            with Path(params["lap_journal"]).open("a") as file:
+                file.write(json.dumps(line) + "\n")
+            clock += seconds * 1.25
+            time.sleep(behaviour.get("pause", 0.0))
+
+
+def noise(behaviour, race_id, number):
+    """A factor around 1, from a checksum: the sum of twelve uniform numbers is nearly normal."""
+    start = race_id.partition("-s")[2]
+    digest = hashlib.sha256(f"{behaviour.get('seed', 1)}/{start}/{number}".encode()).digest()
+    normal = sum(byte / 255 for byte in digest[:12]) - 6
+    return 2.718281828 ** (behaviour.get("noise", 0.05) * normal)
+
+
+def record(params, number, block, position, level, seconds, began, behaviour):
+    documents = params["lap_documents"]
+    warm_up = block <= params["warmup_blocks"]
+    void = None if warm_up else behaviour.get("void", {}).get(level)
+    return {
+        "lap": number,
+        "block": block,
+        "position": position,
+        "warm_up": warm_up,
+        "level": level,
+        "documents": documents,
+        "documents_sent": documents,
+        "documents_counted": documents,
+        "seconds": seconds,
+        "started_at": began,
+        "ended_at": began + seconds,
+        "documents_per_second": [int(documents / seconds)] * int(seconds),
+        "driver_cpu_seconds": 0.5,
+        "node_cpu_ms": 900,
+        "node_cpu_ms_with_merges": 1000,
+        "latency_ms": {"p50": 10.0, "p90": 15.0, "p99": 20.0, "max": 30.0},
+        "index_figures": {"store_bytes": 100 * documents},
+        "freshness": {"p50": 0.5, "p99": 1.0, "markers": 8} if params.get("freshness_probe") else None,
+        "void": void,
+    }
+
+
+main()

@@ -1,0 +1,141 @@
+"""Races and tournaments side by side, and warnings where they differ in more than what is compared."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from paddock.errors import UsageError
+from paddock.reports import RaceRecord, compare, render_comparison
+from tests.reports.results import CIRCUMSTANCES, decided, study, undecided
+from tests.reports.test_html import HOSTILE, Page
+
+
+def race(identity: str, rate: float = 42_155.2, **differences: Any) -> RaceRecord:
+    """A race as paddock.race and Rally record it; ``differences`` are keys of race.json."""
+    task = {
+        "name": "bulk",
+        "documents": 1_000_000,
+        "mean_rate": rate,
+        "settled_rate": None,
+        "missing": {"settled_rate": "The task had no warm-up."},
+        "service_times": {"p50": 142.0, "p90": 233.6, "p99": 359.6, "maximum": 743.2},
+        "node_cpu_per_million": 47.42,
+        "error_rate": 0.0,
+    }
+    summary = {
+        "track": "apache",
+        "version": "8.8.2",
+        "bulk_tasks": [task],
+        "request_tasks": [{"name": "errors-per-hour", "service_times": {"p50": 3.2}}],
+        "race": {"bytes_per_document": 137.22},
+    }
+    recorded = {
+        "rally-version": "2.13.0",
+        "track": "apache",
+        "challenge": "ingest",
+        "car": ["1gheap"],
+        "pipeline": "from-distribution",
+        "cluster": {"distribution-version": "8.8.2", "distribution-flavor": "default"},
+        "user-tags": {"paddock": "0.1.0", "engine": "embedded"},
+    }
+    return RaceRecord({"race-id": identity, "summary": summary}, {**recorded, **differences})
+
+
+def test_races_that_differ_in_one_thing() -> None:
+    """One difference is what is compared: it is shown, and the only warning is that single races are no comparison."""
+    found = compare([race("a"), race("b", car=["2gheap"]), race("c", car=["4gheap"])])
+    assert [(one.name, one.values) for one in found.differences] == [("cars", ("1gheap", "2gheap", "4gheap"))]
+    assert len(found.warnings) == 1
+    assert "three times in four" in found.warnings[0]
+    assert found.rows[0].figures == {
+        "docs/s": "42,155",
+        "bulk p50 ms": "142",
+        "bulk p99 ms": "360",
+        "node CPU s/M docs": "47.4",
+        "failed bulks %": "0",
+        "bytes/doc": "137",
+        "errors-per-hour p50 ms": "3.20",
+    }
+
+
+@pytest.mark.parametrize(
+    ("difference", "name"),
+    [
+        ({"track": "app-logs"}, "track"),
+        ({"challenge": "mixed"}, "challenge"),
+        ({"rally-version": "2.12.0"}, "Rally"),
+        ({"cluster": {"distribution-version": "8.9.0", "distribution-flavor": "default"}}, "Elasticsearch"),
+        ({"track-params": {"bulk_size": 500}}, "track parameter bulk_size"),
+        ({"car-params": {"heap": "1g"}}, "car parameter heap"),
+        ({"user-tags": {"paddock": "0.1.0", "engine": "official"}}, "tag engine"),
+    ],
+)
+def test_more_than_one_difference_is_warned_of(difference: dict[str, Any], name: str) -> None:
+    """Whatever differs beside the cars is named in a warning; a parameter that one race lacks is a difference too."""
+    found = compare([race("a"), race("b", car=["2gheap"], **difference)])
+    assert name in {one.name for one in found.differences}
+    assert found.warnings[0].startswith("They differ in 2 things (")
+    assert name in found.warnings[0]
+
+
+def test_tournaments_on_two_machines() -> None:
+    """The same tournament elsewhere: ratios stand side by side, and drift between absolute values is warned of."""
+    here, there = decided(), replace(decided(), id="there", circumstances={**CIRCUMSTANCES, "CPU": "64 cores"})
+    found = compare([here, there])
+    assert [one.name for one in found.differences] == ["CPU"]
+    assert found.verdicts[0].name == "flush 2gb / flush 512mb, docs/s"
+    assert found.verdicts[0].values == ("faster 1.23 (1.16 to 1.31)",) * 2
+    assert found.warnings == (
+        "Absolute values of different tournaments hold the machine's drift between them; compare the ratios.",
+    )
+
+
+def test_contenders_of_one_name_that_are_not_the_same() -> None:
+    """A contender with other settings under a known name is warned of, as are another baseline and another metric."""
+    one, other = decided(), replace(decided(), id="other")
+    contenders = tuple(replace(contender, level={"flush": "1b"}) for contender in other.tournament.contenders)
+    tournament = replace(other.tournament, contenders=contenders, baseline="flush 2gb")
+    metric = replace(other.main.metric, name="bytes/doc")
+    other = replace(other, tournament=tournament, main=replace(other.main, metric=metric))
+    text = " ".join(compare([one, other]).warnings)
+    assert "The contender flush 16mb is not the same configuration everywhere" in text
+    assert "The baseline is not the same everywhere (flush 512mb, flush 2gb)" in text
+    assert "The metric of the verdict is not the same everywhere (docs/s, bytes/doc)" in text
+
+
+def test_a_race_beside_a_tournament() -> None:
+    """Versions that are told at different length are the same; what only one side records is told as a difference."""
+    found = compare([race("a"), undecided()])
+    names = {one.name for one in found.differences}
+    assert "Elasticsearch" not in names
+    assert "challenge" in names
+    assert any("they are no pair" in text for text in found.warnings)
+
+
+def test_too_few_and_twice() -> None:
+    """One alone and one named twice are mistakes of the user; so is a race without a summary."""
+    with pytest.raises(UsageError, match="at least two"):
+        compare([race("a")])
+    with pytest.raises(UsageError, match="a is named twice"):
+        compare([race("a"), race("a")])
+    with pytest.raises(UsageError, match="no summary"):
+        RaceRecord({}, {})
+
+
+def test_forms() -> None:
+    """Text keeps to its width in its first columns, Markdown and HTML hold the same rows, hostile ids are only text."""
+    found = compare([decided(), undecided(), study(), race(HOSTILE)])
+    text = render_comparison(found, "text", 120)
+    assert text.startswith("3 tournaments and 1 race side by side")
+    assert text.index("! They differ in") < text.index("Figures")
+    markdown = render_comparison(found, "markdown")
+    page = Page(render_comparison(found, "html"))
+    for row in found.rows:
+        assert row.name in text
+        assert row.name in page.text
+        assert row.name in markdown
+    assert not page.all("script")
+    assert HOSTILE in page.text

@@ -1,0 +1,164 @@
+"""The HTML report: whole in itself, accessible, safe against what names hold."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+
+from paddock.reports.build import build
+from paddock.reports.html import render_html
+from paddock.reports.markdown import render_markdown
+from paddock.tournaments.model import Contender, Result
+from tests.reports.results import ALL, result, simulated
+
+VOID_TAGS = {"meta", "link", "br", "hr", "img", "input"}
+HOSTILE = "<script>alert('x')</script> \"&amp; $\\frac{1}$ | `x`"
+
+
+class Page(HTMLParser):
+    """What a page consists of: its elements with their parents, its texts by id."""
+
+    def __init__(self, text: str):
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None], tuple[str, ...]]] = []
+        self.texts: dict[str, str] = {}
+        self.text = ""
+        self._open: list[tuple[str, str | None]] = []
+        self.feed(text)
+        self.close()
+        assert not self._open, f"not closed: {self._open}"
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = dict(attrs)
+        self.elements.append((tag, found, tuple(name for name, _ in self._open)))
+        if tag not in VOID_TAGS:
+            self._open.append((tag, found.get("id")))
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs), tuple(name for name, _ in self._open)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop()[0] == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+        for _, identity in self._open:
+            if identity:
+                self.texts[identity] = self.texts.get(identity, "") + data
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes, _ in self.elements if name == tag]
+
+
+def page(of: Result) -> tuple[str, Page]:
+    """The report as text and as what it consists of."""
+    text = render_html(build(of))
+    return text, Page(text)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_plot_has_words_and_a_table(name: str) -> None:
+    """Each SVG is an image with title and description in words, in a figure that has its table in details."""
+    text, parsed = page(ALL[name]())
+    drawings = parsed.all("svg")
+    assert drawings
+    for drawing in drawings:
+        assert drawing["role"] == "img"
+        title, description = (drawing["aria-labelledby"] or "").split()
+        assert parsed.texts[title].strip()
+        assert len(parsed.texts[description]) > 40
+    for figure in re.findall(r"<figure.*?</figure>", text, re.DOTALL):
+        assert figure.count("<svg") == 2  # a wide one and a narrow one, of which the style sheet shows one
+        assert re.search(r"<details>.*<table>.*<tbody>\s*<tr>.*</details>", figure, re.DOTALL)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_nothing_is_fetched(name: str) -> None:
+    """No address of anything outside: no script, no link, no image, no import, and the browser is told so."""
+    text, parsed = page(ALL[name]())
+    for tag, attributes, _ in parsed.elements:
+        assert tag not in ("script", "link", "img", "iframe", "object", "image", "foreignobject")
+        for attribute in ("src", "href", "xlink:href", "data", "action"):
+            assert (attributes.get(attribute) or "#").startswith("#"), attributes
+        assert not any(attribute.startswith("on") for attribute in attributes)
+    assert "@import" not in text
+    assert "http://" not in text
+    assert "https://" not in text
+    assert all(target.startswith("#") for target in re.findall(r"url\(([^)]*)\)", text))
+    assert "content=\"default-src 'none';" in text.replace("&#39;", "'")
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_ids_are_unique_and_references_lead_somewhere(name: str) -> None:
+    """Two plots in one page cannot take each other's marks and clip paths."""
+    text, parsed = page(ALL[name]())
+    ids = [attributes["id"] for _, attributes, _ in parsed.elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    for reference in re.findall(r'href="#([^"]+)"|url\(#([^)]+)\)', text):
+        assert (reference[0] or reference[1]) in ids
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_light_and_dark(name: str) -> None:
+    """Both colour schemes set every variable, and no plot has a colour of its own."""
+    text, _ = page(ALL[name]())
+    light, dark = text.split("@media (prefers-color-scheme: dark)")
+    used = set(re.findall(r"var\((--[a-z0-9-]+)\)", text)) - {"--tone"}
+    assert used
+    for variable in used:
+        assert f"{variable}:" in light, variable
+        assert f"{variable}:" in dark.split("}")[0], variable
+    for drawing in re.findall(r"<svg.*?</svg>", text, re.DOTALL):
+        shapes = re.sub(r'href="#[^"]*"|url\(#[^)]*\)', "", drawing)
+        assert not re.findall(r"#[0-9a-fA-F]{6}", shapes)
+
+
+def test_hostile_names_are_only_text() -> None:
+    """Names with markup, formulas and Markdown appear as they are and start nothing."""
+    speeds = {HOSTILE: 20_000.0, f"{HOSTILE} 2": 25_000.0}
+    contenders = [Contender(name) for name in speeds]
+    one = result(HOSTILE, contenders, simulated(speeds, blocks=6), [HOSTILE], description=HOSTILE)
+    one = replace(one, circumstances={HOSTILE: HOSTILE}, commands=(f"esrally race {HOSTILE} ```",))
+    text, parsed = page(one)
+    assert "<script" not in text
+    assert not parsed.all("script")
+    assert HOSTILE in parsed.text
+    markdown = render_markdown(build(one))
+    before_commands = markdown.split("````")[0]
+    assert "\\<script\\>" in before_commands
+    assert not re.search(r"(?<!\\)[<>`&]", before_commands)
+    header = next(line for line in markdown.splitlines() if line.startswith("| contender"))
+    rows = [line for line in markdown.splitlines() if line.startswith("| \\<script")]
+    assert rows
+    assert rows[0].replace("\\|", "").count("|") == header.count("|")
+
+
+def test_names_in_any_script() -> None:
+    """Glyphs that the font used for measuring lacks are no reason to fail or to warn."""
+    speeds = {"基准": 20_000.0, "🚀 быстро": 25_000.0}
+    _, parsed = page(result("各種", [Contender(name) for name in speeds], simulated(speeds, blocks=6)))
+    assert "🚀 быстро" in parsed.text
+
+
+def test_a_tournament_without_a_lap() -> None:
+    """Interrupted before the first lap, there is still a report, and it says that nothing can be said."""
+    contenders = [Contender("a"), Contender("b")]
+    text, parsed = page(replace(result("early", contenders, []), commands=(), efficiency=None))
+    assert "Nothing can be said: no contender has a valid pair with the baseline a." in parsed.text
+    assert "No lap was run." in parsed.text
+    assert "<svg" not in text
+
+
+@pytest.mark.parametrize("name", ["grid"])
+def test_grids_have_both_heat_maps_and_both_line_charts(name: str) -> None:
+    """Mean, standard deviation and ratio per cell, and lines over either factor, with the numbers in the cells."""
+    one = ALL[name]()
+    _, parsed = page(one)
+    names = [attributes.get("id") for attributes in parsed.all("figure")]
+    assert {"heat-mean-1", "heat-sd-1", "heat-ratio-1", "lines-across-1", "lines-down-1"} <= set(names)
+    for absolute in one.main.absolutes:
+        assert f"{absolute.mean:,.0f}" in parsed.texts["heat-mean-1"]
+        assert f"{absolute.sd:,.0f}" in parsed.texts["heat-sd-1"]

@@ -1,0 +1,269 @@
+"""What reports say and count: figures picked from results, numbers, sentences, JUnit, the published study."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from dataclasses import replace
+from xml.etree import ElementTree as Tree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paddock.reports import figures, numbers, sentences
+from paddock.reports.as_csv import laps_as_csv
+from paddock.reports.junit import result_as_junit
+from paddock.reports.plots.pareto import Trade, best
+from paddock.reports.plots.scales import limits
+from paddock.reports.study_sections import published_ratios, study_section
+from paddock.reports.verdict_sections import verdict_section
+from paddock.tournaments.model import (
+    EQUIVALENT,
+    FASTER,
+    SLOWER,
+    UNDECIDED,
+    Contender,
+    Metric,
+    Published,
+    Result,
+    Verdict,
+)
+from tests.reports.results import ALL, RATE, decided, grid, result, simulated, study, undecided, with_voids
+
+
+def verdict(word: str, ratio: float | None, low: float = 0.9, high: float = 1.1) -> Verdict:
+    """A verdict on the contender b."""
+    return Verdict("b", word, ratio, low, high, 0.95, 12, 0.01, "for this JVM")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(1.234, "1.23"), (0.0412, "0.041"), (12.51, "12.5"), (140.2, "140"), (math.inf, "∞"), (None, "-"), (0.0, "0.00")],
+)
+def test_ratio(value: float | None, text: str) -> None:
+    """Ratios have the digits that mean something."""
+    assert numbers.ratio(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(1.31, "+31 %"), (0.975, "-2.5 %"), (1.0, "0.0 %"), (0.99999, "0.0 %"), (None, "-"), (21, "+2,000 %")],
+)
+def test_change(value: float | None, text: str) -> None:
+    """Changes have a sign, and none has a negative zero."""
+    assert numbers.change(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.95, "95 %"), (0.9917, "99.2 %"), (0.99999, "99.9 %"), (0.8, "80 %"), (1.0, "99.9 %")]
+)
+def test_confidence(value: float, text: str) -> None:
+    """A confidence is never rounded up to certainty."""
+    assert numbers.confidence(value) == text
+
+
+def test_interval() -> None:
+    """Open intervals are told in words, narrow ones with the digits that tell their ends apart."""
+    assert numbers.interval(0.0, math.inf) == "unbounded"
+    assert numbers.interval(1.1, math.inf) == "1.10 to ∞"
+    assert numbers.interval(1.0181, 1.0192) == "1.0181 to 1.0192"
+    assert numbers.interval(0.9, 1.1) == "0.90 to 1.10"
+
+
+def test_words_fit_the_metric() -> None:
+    """Bytes are not faster; rates and times are."""
+    assert sentences.word(RATE, FASTER) == "faster"
+    assert sentences.word(Metric("bulk p50 ms", "ms", False), SLOWER) == "slower"
+    assert sentences.word(Metric("bytes/doc", "B", False), FASTER) == "better"
+    assert sentences.word(Metric("bytes/doc", "B", False), SLOWER) == "worse"
+    assert sentences.word(Metric("bytes/doc", "B", False), UNDECIDED) == "undecided"
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_headline_is_one_sentence_that_names_the_baseline(name: str) -> None:
+    """The verdict comes in a single sentence, however many contenders there are."""
+    one = ALL[name]()
+    text = sentences.headline(one)
+    assert text.endswith(".")
+    assert ". " not in text
+    assert one.tournament.baseline in text
+
+
+def test_equivalent_headline() -> None:
+    """One equivalent contender is said to be so, with its interval."""
+    main = replace(undecided().main, verdicts=(verdict(EQUIVALENT, 1.004, 0.985, 1.02),))
+    text = sentences.headline(replace(undecided(), main=main))
+    assert text == "b is equivalent to mmapfs: 1.00 times its docs/s (95 % interval 0.98 to 1.02)."
+
+
+def test_the_unit_is_named() -> None:
+    """Where contenders differ at the node, the text speaks of starts, not of blocks."""
+    one = undecided()
+    at_node = replace(one, tournament=replace(one.tournament, node_level=True))
+    assert "in the same block" in verdict_section(one).paragraphs[0]
+    assert "in the same start" in verdict_section(at_node).paragraphs[0]
+
+
+def test_decisions_are_gathered() -> None:
+    """Contenders that need the same share a sentence; more than six different ones are cut."""
+    same = [replace(verdict(UNDECIDED, 1.0), contender=f"c{number}", decide="3 more blocks.") for number in range(9)]
+    other = [replace(one, decide=f"{one.contender} needs more.") for one in same]
+    main = undecided().main
+    assert sentences.decisions(replace(main, verdicts=tuple(same))) == ("9 contenders: 3 more blocks.",)
+    assert sentences.decisions(replace(main, verdicts=tuple(other)))[-1] == "... and 3 more, which the table lists."
+
+
+def junit(of: Result) -> Tree.Element:
+    """The suite in the JUnit file."""
+    suite = Tree.fromstring(result_as_junit(of)).find("testsuite")  # noqa: S314  our own text
+    assert suite is not None
+    return suite
+
+
+def test_junit_kinds() -> None:
+    """Slower beyond the margin fails, undecided is skipped, a void start is an error, everything else passes."""
+    worse = Metric("bytes/doc", "B", False)
+    for metric, word, ratio, kind in (
+        (RATE, SLOWER, 0.9, "failure"),
+        (RATE, SLOWER, 0.98, None),
+        (RATE, FASTER, 1.2, None),
+        (RATE, EQUIVALENT, 1.0, None),
+        (RATE, UNDECIDED, 0.8, "skipped"),
+        (RATE, UNDECIDED, None, "skipped"),
+        (worse, SLOWER, 1.2, "failure"),
+        (worse, SLOWER, 1.02, None),
+    ):
+        main = replace(undecided().main, metric=metric, verdicts=(verdict(word, ratio),))
+        suite = junit(replace(undecided(), main=main))
+        outcomes = [child.tag for case in suite.iter("testcase") for child in case if child.tag != "system-out"]
+        assert outcomes == ([kind] if kind else []), (metric.name, word, ratio)
+        assert suite.get("tests") == "1"
+    suite = junit(with_voids())
+    assert (suite.get("errors"), suite.get("skipped"), suite.get("failures")) == ("1", "1", "0")
+    error = suite.find("testcase[@name='start 2']/error")
+    assert error is not None
+    assert error.get("message") == "Start 2 is void: The node did not answer any more."
+
+
+@given(st.text(max_size=20))
+def test_junit_holds_any_name(name: str) -> None:
+    """Whatever a contender is called, the file is XML, even with characters that XML forbids."""
+    suite = junit(result("x", [Contender("a"), Contender(name)], []))
+    assert suite.get("tests") == "1"
+
+
+def test_csv_has_every_lap_and_figure() -> None:
+    """A line per lap, with its own numbers in the columns named for them."""
+    one = study()
+    rows = list(csv.DictReader(io.StringIO(laps_as_csv(one))))
+    assert len(rows) == len(one.laps)
+    for row, lap in zip(rows, one.laps, strict=True):
+        assert row["contender"] == lap.contender
+        assert float(row["seconds"]) == lap.seconds
+        assert lap.freshness is not None
+        assert float(row["freshness_p99"]) == lap.freshness["p99"]
+        assert float(row["bytes/doc"]) == lap.prices["bytes/doc"]
+        assert [float(rate) for rate in row["rates"].split()] == list(lap.rates)
+        assert (row["warmup"] == "yes") is lap.warmup
+
+
+def test_void_laps_count_nowhere() -> None:
+    """Void laps and starts are listed and left out of everything else."""
+    one = with_voids()
+    assert all(lap.void is None for lap in figures.counting_laps(one))
+    assert figures.void_starts(one) == {2: "The node did not answer any more."}
+    assert len(figures.void_laps(one)) + len(figures.counting_laps(one)) < len(one.laps)
+    assert figures.void_starts(decided()) == {}
+
+
+def test_freshness_is_a_price_where_it_was_probed() -> None:
+    """The median of the laps' percentiles per contender stands beside the other prices."""
+    names = [price.metric.name for price in figures.prices(study())]
+    assert names[-2:] == ["acknowledged to searchable, p50", "acknowledged to searchable, p99"]
+    fresh = figures.freshness(study(), "p50")
+    assert 450 < fresh["refresh 1s"] < 650
+    assert fresh["refresh 30s"] > 10_000
+    assert figures.freshness(decided(), "p50") == {}
+
+
+def test_grids() -> None:
+    """The factor with more values goes across, values are in order of size, and every cell finds its contender."""
+    (one,) = figures.grids(grid())
+    assert (one.across, one.down) == ("clients", "bulk size")
+    assert (one.columns, one.rows) == ((1, 2, 3, 4), (125, 500, 1000))
+    assert figures.cell(one, 3, 500) == "clients 3, bulk 500"
+    assert figures.cell(one, 9, 500) is None
+    assert figures.grids(decided()) == []
+
+
+def test_three_factors_make_a_grid_for_each_value_of_the_third() -> None:
+    """A third factor splits the contenders into grids; one factor alone makes none."""
+    places = [
+        {"shards": shards, "replicas": replicas, "refresh": refresh}
+        for shards in (1, 2, 4)
+        for replicas in (0, 1, 2)
+        for refresh in ("1s", "30s")
+    ]
+    contenders = [Contender(str(place), coordinates=place) for place in places]
+    found = figures.grids(result("three", contenders, []))
+    assert [one.others for one in found] == ["refresh 1s", "refresh 30s"]
+    assert all(len(one.cells) == 9 for one in found)
+    line = [Contender(str(shards), coordinates={"shards": shards}) for shards in (1, 2)]
+    assert figures.grids(result("one", line, [])) == []
+
+
+def test_published_ratios_leave_out_what_is_excluded() -> None:
+    """Ratios are to the study's own baseline; a misprint is in none of them, and no baseline means no ratios."""
+    published = study().tournament.published
+    assert published is not None
+    assert published_ratios(published, "refresh 1s") == {"refresh 1s": 1.0, "refresh 5s": 1.25, "refresh 30s": 1.7}
+    assert published_ratios(published, "refresh off") == {}
+    assert published_ratios(published, "refresh 2s") == {}
+
+
+def test_findings_of_a_study() -> None:
+    """Each published figure gets the word that its measurement deserves, none is tuned to agree."""
+    speeds = {"a": 20_000.0, "up": 26_000.0, "down": 15_000.0, "flat": 20_000.0, "gone": 25_000.0}
+    laps = simulated(speeds, blocks=14, noise=0.02, void=lambda start, block, name: "gone" if name == "gone" else None)
+    figures_of = {"a": 10.0, "up": 20.0, "down": 20.0, "flat": 20.0, "gone": 20.0}
+    published = Published("A study", "docs/s", figures_of)
+    section = study_section(result("s", [Contender(name) for name in speeds], laps, published=published))
+    assert section is not None
+    table = section.plots[0].table
+    assert {row[0]: row[-1] for row in table.rows} == {
+        "a": "baseline",
+        "up": "same direction",
+        "down": "opposite direction",
+        "flat": "no effect here",
+        "gone": "not measured",
+    }
+    assert "Of 3 published ratios that can be compared" in section.paragraphs[1]
+
+
+@given(st.dictionaries(st.text(max_size=3), st.tuples(st.integers(1, 9), st.integers(1, 9)), min_size=1), st.booleans())
+def test_nobody_beats_the_unbeaten(points: dict[str, tuple[int, int]], upward: bool) -> None:
+    """Every contender outside of the front is beaten by one inside it, and none inside by anybody."""
+    trade = Trade(
+        "t", False, {name: one[0] for name, one in points.items()}, {name: one[1] for name, one in points.items()}
+    )
+    front = best(trade, upward)
+    assert front
+
+    def beats(one: str, other: str) -> bool:
+        sign = 1 if upward else -1
+        (speed, price), (other_speed, other_price) = points[one], points[other]
+        no_worse = sign * speed >= sign * other_speed and price <= other_price
+        return no_worse and (speed, price) != (other_speed, other_price)
+
+    for name in points:
+        assert any(beats(one, name) for one in front) is (name not in front)
+
+
+@given(st.lists(st.floats(0.02, 50) | st.just(math.inf) | st.just(0.0)), st.floats(0, 0.2))
+def test_limits_show_everything_finite(values: list[float], margin: float) -> None:
+    """The axis of ratios shows 1, the margin and all values that are not beyond reason."""
+    low, high = limits(values, margin)
+    assert 0 < low < 1 / (1 + margin) <= 1 + margin < high < math.inf
+    assert all(low < value < high for value in values if value and math.isfinite(value))

@@ -1,0 +1,106 @@
+"""Whole tournaments in seconds: a fake Rally that writes laps, and small tournament files."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from paddock import paths
+from paddock.client_options import ClientOptions
+from paddock.race_options import PreparedRace, RaceOptions
+from paddock.rally import preflight
+from paddock.rally.command import parse_pairs
+from paddock.rally.request import RaceRequest
+from paddock.tournaments.command import run_tournament
+from paddock.tournaments.model import Lap, Result
+from paddock.tournaments.options import TournamentOptions
+from paddock.tracks import Track
+
+LAP_WRITER = Path(__file__).parent.parent / "fakes" / "lap_writer.py"
+
+
+def prepare_without_elasticsearch(options: RaceOptions, fetch: bool) -> PreparedRace:
+    """A race against a cluster that nobody will look for: no engine, no corpus."""
+    request = RaceRequest(
+        options.race_id or "nobody",
+        paths.TRACKS / options.track,
+        options.challenge or "settings",
+        tuple(options.car.split(",")),
+        None,
+        track_params=parse_pairs(options.params or "{}", "--params"),
+        target_hosts="127.0.0.1:9",
+    )
+    track = Track(options.track, "", paths.TRACKS / options.track, (), ())
+    return PreparedRace(request, track, ClientOptions(), options.documents, 0, ())
+
+
+def disregard_other_rallies(replace: Callable[[Any, str, Any], None]) -> None:
+    """A real race on this machine is no reason for the fake to wait; tests/rally has the tests of that."""
+    replace(preflight, "wait_for_others", lambda _say: None)
+
+
+@pytest.fixture
+def fake_laps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Put the lap writer in Rally's place; call it with what it is to do (see tests/fakes/lap_writer.py)."""
+
+    def behave(**behaviour: Any) -> None:
+        monkeypatch.setenv("FAKE_LAPS", json.dumps(behaviour))
+
+    program = tmp_path / "rally"
+    program.write_text(f"#!{sys.executable}\n{LAP_WRITER.read_text()}")
+    program.chmod(0o755)
+    monkeypatch.setenv("PADDOCK_RALLY", str(program))
+    disregard_other_rallies(monkeypatch.setattr)
+    behave()
+    return behave
+
+
+def a_definition(**changes: Any) -> dict[str, Any]:
+    """The contents of a small tournament file; None takes a key out."""
+    content = {
+        "description": "Two refresh intervals",
+        "question": "Which one is faster?",
+        "track": "apache",
+        "challenge": "refresh-interval",
+        "baseline": "1s",
+        "contenders": [{"name": "1s", "level": "1s"}, {"name": "30s", "level": "30s"}],
+        "lap_documents": 10_000,
+        "warmup_blocks": 3,
+        "blocks": 12,
+        "starts": 1,
+        "budget_minutes": 100_000,
+        **changes,
+    }
+    return {key: value for key, value in content.items() if value is not None}
+
+
+@pytest.fixture
+def definition(tmp_path: Path) -> Callable[..., Path]:
+    """Writes a tournament file; call it with what differs from :func:`a_definition`."""
+
+    def write(name: str = "small", **changes: Any) -> Path:
+        file = tmp_path / f"{name}.yml"
+        file.write_text(yaml.safe_dump(a_definition(**changes), sort_keys=False))
+        return file
+
+    return write
+
+
+def hold(file: Path | None, **options: Any) -> Result:
+    """A tournament with the fake; the seed is 5 unless it is resumed."""
+    if "resume" not in options:
+        options = {"seed": 5, **options}
+    result = run_tournament(str(file) if file else None, TournamentOptions(**options), prepare_without_elasticsearch)
+    assert result is not None
+    return result
+
+
+def counted(result: Result) -> list[Lap]:
+    """The laps that count."""
+    return [lap for lap in result.laps if lap.void is None and not lap.warmup]

@@ -1,0 +1,40 @@
+"""What a tournament teaches the plan of the next one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from paddock.tournaments.command import run_tournament
+from paddock.tournaments.durations import identity
+from paddock.tournaments.experience import gather_experience
+from paddock.tournaments.files import read_tournament
+from paddock.tournaments.options import TournamentOptions
+from paddock.tournaments.store import find_tournament
+from tests.tournaments.conftest import prepare_without_elasticsearch
+
+
+def test_without_journals_the_model_holds() -> None:
+    """Nothing has been run: nothing is known."""
+    assert gather_experience().tournaments == 0
+    assert gather_experience().block_sd is None
+
+
+def test_a_tournament_teaches_laps_pauses_and_noise(
+    fake_laps: Callable[..., None], definition: Callable[..., Path]
+) -> None:
+    """Laps of 10,000 documents at 5,000 docs/s take 2 s, with 0.5 s between them; a damaged journal is passed over."""
+    fake_laps(rates={"1s": 5_000, "30s": 5_000}, noise=0.05)
+    file = definition(stop_early=False)
+    run_tournament(str(file), TournamentOptions(seed=1), prepare_without_elasticsearch)
+    learned = gather_experience()
+    tournament = read_tournament(file)
+    known = learned.lap_seconds[("apache", identity(tournament, tournament.contenders[0]), 10_000)]
+    assert known == pytest.approx(2.0, rel=0.1)
+    assert learned.between_laps == pytest.approx(0.5, rel=0.1)
+    assert learned.block_sd == pytest.approx(0.05 * 2**0.5, rel=0.6)
+    assert learned.tournaments == 1
+    find_tournament("latest").journal.write_text('{"kind": "lap"}\n')
+    assert gather_experience().tournaments == 0

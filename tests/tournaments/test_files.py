@@ -1,0 +1,189 @@
+"""Tournament files: what they may say, and what is refused with a sentence and a line."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from paddock import paths
+from paddock.errors import FileError, UsageError
+from paddock.tournaments.contenders import level_object
+from paddock.tournaments.files import Changes, find_file, read_tournament, tournament_names
+from paddock.tournaments.plan import make_plan
+
+Write = Callable[..., Path]
+
+
+@pytest.mark.parametrize("quick", [False, True])
+@pytest.mark.parametrize("name", tournament_names())
+def test_every_tournament_of_the_project_can_be_planned(
+    name: str, quick: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each file fits its budget, its levels and orders are what the lap runner takes; --quick fits a coffee break."""
+    tournament = read_tournament(find_file(name), Changes(quick=quick))
+    plan = make_plan(tournament, seed=1)
+    assert plan.fits == len(plan.schedule)
+    assert plan.minutes < tournament.budget_minutes
+    assert tournament.budget_minutes <= 10 or not quick
+    assert tournament.warmup_blocks >= 3
+    monkeypatch.setattr(sys, "path", [str(paths.TRACKS), *sys.path])
+    from shared.lap_order import lap_orders
+    from shared.levels import read_levels
+
+    contenders = {contender.name: contender for contender in tournament.contenders}
+    for start in plan.schedule:
+        levels = read_levels(tournament.challenge, [level_object(contenders[name]) for name in start.contenders])
+        names = [level.name for level in levels]
+        assert lap_orders(names, len(start.orders), [list(order) for order in start.orders], 1) == list(start.orders)
+
+
+def test_full_size_tournaments_can_decide() -> None:
+    """Every tournament at full size has enough blocks or starts to find something."""
+    for name in tournament_names():
+        resolution = make_plan(read_tournament(find_file(name)), seed=1).resolution
+        assert resolution.units >= resolution.needed, name
+        assert resolution.ratio < 1.5, name
+
+
+def test_the_workers_study_carries_its_figures_without_the_misprint() -> None:
+    """128 cells, each with its published mean; the sigma that cannot be is left out and explained."""
+    tournament = read_tournament(find_file("study-workers-by-batch"))
+    assert len(tournament.contenders) == 128
+    assert set(tournament.published.figures) == {contender.name for contender in tournament.contenders}
+    assert tournament.published.figures["clients 10, batch 16"] == 819.48
+    assert "clients 10, batch 16" not in tournament.published.sds
+    assert len(tournament.published.sds) == 127
+    assert "misprint" in tournament.published.excluded_sds["clients 10, batch 16"]
+    quick = read_tournament(find_file("study-workers-by-batch"), Changes(quick=True))
+    assert len(quick.contenders) == 12
+    assert len(quick.published.figures) == 12
+
+
+def test_a_grid_has_a_contender_for_every_combination(definition: Write) -> None:
+    """Coordinates, levels and names of the cells; a baseline by coordinates in any order."""
+    file = definition(
+        challenge="settings",
+        contenders=None,
+        baseline={"clients": 1, "shards": 2},
+        grid=[
+            {"name": "shards", "set": "index.number_of_shards", "values": [1, 2]},
+            {"name": "clients", "set": "clients", "values": [1, 4]},
+        ],
+    )
+    tournament = read_tournament(file)
+    assert [contender.name for contender in tournament.contenders] == [
+        "shards 1, clients 1",
+        "shards 1, clients 4",
+        "shards 2, clients 1",
+        "shards 2, clients 4",
+    ]
+    assert tournament.contenders[1].level == {"settings": {"index.number_of_shards": 1}, "clients": 4}
+    assert tournament.contenders[1].coordinates == {"shards": 1, "clients": 4}
+    assert tournament.baseline == "shards 2, clients 1"
+    assert not tournament.node_level
+
+
+def test_a_grid_of_cars_is_at_node_level(definition: Write) -> None:
+    """A factor that sets cars adds them to the tournament's own, and each cell needs its own starts."""
+    file = definition(
+        challenge="settings",
+        contenders=None,
+        cars=["1gheap"],
+        baseline={"buffer": "index-buffer-10", "clients": 1},
+        grid=[
+            {"name": "buffer", "set": "cars", "values": ["index-buffer-10", "index-buffer-30"]},
+            {"name": "clients", "set": "clients", "values": [1, 2]},
+        ],
+    )
+    tournament = read_tournament(file)
+    assert tournament.node_level
+    assert tournament.contenders[2].cars == ("1gheap", "index-buffer-30")
+    assert tournament.contenders[2].level == {"clients": 1}
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"track": "apachee"}, r"small.yml:3: There is no track 'apachee'. Did you mean 'apache'"),
+        (
+            {"challenge": "refresh"},
+            r"small.yml:4: There is no block challenge 'refresh'. Did you mean 'refresh-interval'",
+        ),
+        ({"challenge": "ingest"}, r"no block challenge 'ingest'"),
+        ({"baseline": "30"}, r"small.yml:5: the baseline is none of the contenders. .* Did you mean '30s'"),
+        ({"metric": "doc/s"}, r"There is no metric 'doc/s'. Did you mean 'docs/s'"),
+        ({"metric": "freshness p50 ms"}, r"needs the probe: add 'freshness: true'"),
+        ({"blocks": 0}, r"small.yml:\d+: 0 is less than the minimum of 1"),
+        ({"warmup_blocks": 2}, r"2 is less than the minimum of 3"),
+        ({"block": 3}, r"'block' was unexpected"),
+        ({"lap_documents": 2_000_000}, r"a lap of 2,000,000 documents does not fit a corpus of 1,000,000"),
+        ({"track_params": {"levels": ["1s"]}}, r"'levels' is set by the tournament itself"),
+        ({"cars": ["1gheap", "4gheap"]}, r"cars that cannot be: .*contradict"),
+        ({"cars": ["1gheep"]}, r"There is no car '1gheep'. Did you mean '1gheap'"),
+        ({"quick": {"contenders": ["1s", "31s"]}}, r"There is no contender '31s'. Did you mean .*'30s'"),
+        ({"quick": {"grid": {"a": [1]}}}, r"'quick' has a grid, but the file has none"),
+        ({"published": {"source": "x", "unit": "docs/s", "figures": {"2s": 1}}}, r"published names '2s'"),
+    ],
+)
+def test_mistakes_are_refused_in_a_sentence(definition: Write, changes: dict[str, Any], sentence: str) -> None:
+    """Each sentence says what is wrong and where; nearest names follow a typo."""
+    quick = Changes(quick="quick" in changes)
+    with pytest.raises(FileError, match=sentence):
+        read_tournament(definition(**changes), quick)
+
+
+@pytest.mark.parametrize(
+    ("contender", "sentence"),
+    [
+        ({"name": "1s", "level": "1s"}, r"the contender '1s' is listed twice"),
+        ({"name": "slow", "level": "30s"}, r"call the contender '30s', or write the level as an object"),
+        (
+            {"name": "buffer", "level": {"settings": {"indices.memory.index_buffer_size": "30%"}}},
+            r"small.yml:\d+: 'indices.memory.index_buffer_size' is a setting of the node",
+        ),
+        ({"name": "x", "level": {"bulksize": 3}}, r"small.yml:\d+: .*'bulksize' was unexpected"),
+    ],
+)
+def test_contradictory_contenders_are_refused(definition: Write, contender: dict[str, Any], sentence: str) -> None:
+    """A node's setting at an index, names that clash, levels that the lap runner would call otherwise."""
+    with pytest.raises(FileError, match=sentence):
+        read_tournament(definition(contenders=[{"name": "1s", "level": "1s"}, contender]))
+
+
+def test_plain_levels_make_no_sense_in_the_general_challenge(definition: Write) -> None:
+    """The challenge "settings" cannot know what a plain value means."""
+    with pytest.raises(FileError, match="must be an object in the challenge 'settings'"):
+        read_tournament(definition(challenge="settings"))
+
+
+def test_the_command_line_changes_a_tournament(definition: Write) -> None:
+    """Blocks, starts, budget, cars and parameters of the command line win over the file."""
+    changes = Changes(blocks=3, starts=2, budget_minutes=1.5, cars=("2gheap",), track_params={"number_of_shards": 2})
+    tournament = read_tournament(definition(track_params={"number_of_shards": 1}), changes)
+    assert (tournament.blocks, tournament.starts, tournament.budget_minutes) == (3, 2, 1.5)
+    assert tournament.cars == ("2gheap",)
+    assert tournament.track_params == {"number_of_shards": 2}
+
+
+def test_cars_of_the_command_line_do_not_override_what_is_compared(definition: Write) -> None:
+    """Where nodes are compared, --car is refused."""
+    contenders = [{"name": "a", "cars": ["1gheap"]}, {"name": "b", "cars": ["2gheap"]}]
+    file = definition(challenge="settings", contenders=contenders, baseline="a")
+    with pytest.raises(UsageError, match="nodes are what 'small' compares"):
+        read_tournament(file, Changes(cars=("4gheap",)))
+
+
+def test_a_file_without_a_quick_form_says_so(definition: Write) -> None:
+    """--quick needs something to be quick with."""
+    with pytest.raises(UsageError, match="has no quick form"):
+        read_tournament(definition(), Changes(quick=True))
+
+
+def test_an_unknown_tournament_gets_the_nearest_name() -> None:
+    """A typo on the command line."""
+    with pytest.raises(UsageError, match="Did you mean 'refresh-interval'"):
+        find_file("refresh-intervall")

@@ -1,0 +1,84 @@
+"""The plan: minutes, what fits, what can be resolved, and how it reads."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from paddock.tournaments.durations import Experience, identity, lap_seconds
+from paddock.tournaments.model import Contender
+from paddock.tournaments.plan import make_plan
+from paddock.tournaments.plan_text import render_plan, resolvable
+from tests.tournaments.test_schedule import a_tournament
+
+
+def test_the_minutes_are_those_of_laps_and_starts() -> None:
+    """Known laps of 4 s with 1 s between them and 60 s per start make exact minutes."""
+    tournament = a_tournament(2, blocks=7, warmup_blocks=3, starts=2)
+    known = {("apache", identity(tournament, contender), 100_000): 4.0 for contender in tournament.contenders}
+    plan = make_plan(tournament, 1, Experience(known, between_laps=1.0, per_start=60.0, tournaments=1))
+    assert plan.minutes == pytest.approx(2 * (60 + 10 * 2 * 5) / 60)
+    assert plan.warmup_seconds == pytest.approx(3 * 2 * 4)
+
+
+def test_small_bulks_take_longer() -> None:
+    """Round trips count, so a guess for bulks of 16 documents is far from one for bulks of 1,000."""
+    tournament = a_tournament(2)
+    small = lap_seconds(tournament, Contender("s", {"bulk_size": 16, "clients": 1}), Experience())
+    large = lap_seconds(tournament, Contender("l", {"bulk_size": 1000, "clients": 1}), Experience())
+    assert small > 3 * large
+
+
+def test_experience_with_other_contenders_corrects_the_guess() -> None:
+    """A machine that was half as fast as the model is expected to be so again."""
+    tournament = a_tournament(2)
+    guess = lap_seconds(tournament, tournament.contenders[0], Experience())
+    slow = Experience({("apache", "something else", 30_000): 2.0})
+    assert lap_seconds(tournament, tournament.contenders[0], slow) == pytest.approx(2 * guess)
+
+
+def test_only_whole_groups_of_starts_fit_a_budget() -> None:
+    """Half a group pairs nobody; the first one is always tried."""
+    tournament = a_tournament(3, node_level=True, starts=4)
+    whole = make_plan(tournament, 1)
+    minutes = sum(whole.seconds[:7]) / 60
+    assert make_plan(replace(tournament, budget_minutes=minutes), 1).fits == 6
+    assert make_plan(replace(tournament, budget_minutes=0.1), 1).fits == 3
+    assert "only 6 of 12 starts fit" in render_plan(make_plan(replace(tournament, budget_minutes=minutes), 1))
+
+
+def test_more_blocks_resolve_smaller_differences() -> None:
+    """The resolution is monotonous, and infinite where nothing can be decided."""
+    ratios = [make_plan(a_tournament(2, blocks=blocks, starts=1), 1).resolution.ratio for blocks in (4, 8, 20, 80)]
+    assert math.isinf(ratios[0])
+    assert ratios == sorted(ratios, reverse=True)
+    assert ratios[-1] < 1.07
+
+
+def test_a_plan_that_cannot_decide_says_so() -> None:
+    """Two starts of each never suffice; the sentence says how many would."""
+    plan = make_plan(a_tournament(2, node_level=True, starts=2), 1)
+    assert "Nothing can be decided with 2 starts of each: at least 6 are needed" in resolvable(plan)
+
+
+def test_the_unit_is_the_start_where_there_are_enough() -> None:
+    """Six starts of two contenders are six observations; five are pooled blocks."""
+    assert make_plan(a_tournament(2, starts=6), 1).resolution.unit == "start"
+    assert make_plan(a_tournament(2, starts=5), 1).resolution.unit == "block"
+
+
+def test_a_short_warm_up_is_cautioned() -> None:
+    """Less than 60 s or 600,000 documents is said beforehand."""
+    assert "less than the 60 s and 600,000" in render_plan(make_plan(a_tournament(2, lap_documents=10_000), 1))
+    assert "less than the 60 s" not in render_plan(make_plan(a_tournament(2, warmup_blocks=20), 1))
+
+
+def test_orders_are_shown_in_full_on_request() -> None:
+    """--dry-run shows every block of every start."""
+    plan = make_plan(a_tournament(2, blocks=4, warmup_blocks=3, starts=2), 9)
+    text = render_plan(plan, orders=True)
+    assert "start 2, block 7:" in text
+    assert "Seed 9." in text
+    assert "start 1, block 3 (warm-up):" in text

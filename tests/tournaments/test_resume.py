@@ -1,0 +1,161 @@
+"""Tournaments that are cut off by kill -9 and Ctrl-C, and go on."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from paddock import paths
+from paddock.errors import UsageError
+from paddock.rally.processes import RaceProcesses, end
+from paddock.tournaments.journal import CUT_OFF, DONE
+from paddock.tournaments.results import load_result
+from paddock.tournaments.store import find_tournament, tournament_ids
+from tests.tournaments.conftest import counted, hold
+
+Behave = Callable[..., None]
+Write = Callable[..., Path]
+
+
+@pytest.fixture
+def process(fake_laps: Behave, tmp_path: Path) -> Callable[..., subprocess.Popen[str]]:
+    """Starts a tournament in a process of its own, whose fake hangs after some laps, and waits until it does."""
+    program = textwrap.dedent("""
+        import sys
+        sys.path.insert(0, sys.argv.pop(1))
+        from paddock.errors import PaddockError
+        from paddock.tournaments.command import run_tournament
+        from paddock.tournaments.options import TournamentOptions
+        from tests.tournaments.conftest import disregard_other_rallies, prepare_without_elasticsearch
+        disregard_other_rallies(setattr)
+        try:
+            run_tournament(sys.argv[1], TournamentOptions(seed=5), prepare_without_elasticsearch)
+        except PaddockError as error:
+            print(error)
+            sys.exit(error.exit_code)
+    """)
+    started: list[subprocess.Popen[str]] = []
+
+    def start(file: Path, hang: dict[str, int], laps: int) -> subprocess.Popen[str]:
+        fake_laps(rates={"30s": 13_000}, hang=hang)
+        words = [sys.executable, "-c", program, str(paths.PROJECT), str(file)]
+        errors = (tmp_path / "stderr").open("w")
+        started.append(subprocess.Popen(words, stdout=subprocess.PIPE, stderr=errors, text=True))
+        errors.close()
+        deadline = time.monotonic() + 30
+        while sum(len(a.laps) for i in tournament_ids() for a in find_tournament(i).history().attempts) < laps:
+            assert time.monotonic() < deadline, (tmp_path / "stderr").read_text()
+            time.sleep(0.05)
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.kill()
+        one.wait()
+        one.stdout.close()
+    for tournament_id in tournament_ids():
+        for attempt in find_tournament(tournament_id).history().attempts:
+            end(RaceProcesses(attempt.race_id).all())
+
+
+def test_after_kill_9_it_goes_on_without_losing_or_repeating_a_lap(
+    process: Callable[..., subprocess.Popen[str]], fake_laps: Behave, definition: Write
+) -> None:
+    """Whole blocks of the cut-off start count, the started block is void, the rest follows in the order of the plan."""
+    file = definition(stop_early=False)
+    killed = process(file, {"001": 6 + 2 * 5 + 1}, 17)
+    planned = find_tournament("latest").schedule()[0].orders
+    killed.send_signal(signal.SIGKILL)
+    killed.wait()
+    fake_laps(rates={"30s": 13_000})
+    result = hold(None, resume="latest")
+    history = find_tournament(result.id).history()
+    assert [attempt.outcome for attempt in history.attempts] == [CUT_OFF, DONE]
+    blocks = [(lap.block, lap.contender) for lap in counted(result)]
+    assert blocks == [(block, name) for block in range(4, 16) for name in planned[block - 1]]
+    assert [lap.void for lap in result.laps if lap.void] == ["the start was cut off in this block"]
+    assert result.main.verdicts[0].pairs == 12
+    assert any("was cut off once" in note for note in result.notes)
+
+
+def test_laps_that_only_the_lap_runner_knows_of_are_taken_over(
+    process: Callable[..., subprocess.Popen[str]], fake_laps: Behave, definition: Write
+) -> None:
+    """What Rally wrote after its watcher was killed is in the lap runner's journal and counts, once."""
+    killed = process(definition(stop_early=False), {"001": 6 + 2 * 5}, 16)
+    killed.send_signal(signal.SIGKILL)
+    killed.wait()
+    stored = find_tournament("latest")
+    lines = stored.journal.read_text().splitlines(keepends=True)
+    stored.journal.write_text("".join(lines[:-3]) + lines[-3][: len(lines[-3]) // 2])
+    fake_laps(rates={"30s": 13_000})
+    result = hold(None, resume="latest")
+    assert [lap.block for lap in counted(result)] == sorted(2 * list(range(4, 16)))
+    assert not [lap for lap in result.laps if lap.void]
+
+
+def test_ctrl_c_keeps_what_was_measured(
+    process: Callable[..., subprocess.Popen[str]], fake_laps: Behave, definition: Write
+) -> None:
+    """It exits with 130, says how to go on, writes a result, and goes on when asked."""
+    stopped = process(definition(stop_early=False), {"001": 6 + 2 * 8}, 22)
+    stopped.send_signal(signal.SIGINT)
+    said, _ = stopped.communicate(timeout=60)
+    assert stopped.returncode == 130
+    tournament_id = tournament_ids()[-1]
+    assert f"./inv tournament {tournament_id} --resume" in said
+    partly = load_result(tournament_id)
+    assert partly.stopped == "interrupted"
+    assert partly.main.verdicts[0].pairs == 8
+    fake_laps(rates={"30s": 13_000})
+    assert hold(None, resume=tournament_id).main.verdicts[0].pairs == 12
+
+
+def test_a_cut_off_start_at_node_level_is_repeated(
+    process: Callable[..., subprocess.Popen[str]], fake_laps: Behave, definition: Write
+) -> None:
+    """Where the start is the unit, half a start is none: its laps are void, and it is run anew."""
+    contenders = [{"name": "small", "cars": ["512mheap"]}, {"name": "large", "cars": ["2gheap"]}]
+    file = definition(challenge="settings", contenders=contenders, baseline="small", starts=2, blocks=3)
+    killed = process(file, {"002": 5}, 6 + 5)
+    killed.send_signal(signal.SIGKILL)
+    killed.wait()
+    fake_laps()
+    result = hold(None, resume="small")
+    assert len(counted(result)) == 4 * 3
+    assert {lap.void for lap in result.laps if lap.void} == {"the start was cut off"}
+
+
+def test_it_does_not_go_on_with_something_else(
+    process: Callable[..., subprocess.Popen[str]], fake_laps: Behave, definition: Write
+) -> None:
+    """A tournament file that changed in between is named."""
+    file = definition()
+    killed = process(file, {"001": 8}, 8)
+    killed.send_signal(signal.SIGKILL)
+    killed.wait()
+    file.write_text(file.read_text().replace("lap_documents: 10000", "lap_documents: 20000"))
+    with pytest.raises(UsageError, match=r"cannot go on, because .*small.yml changed"):
+        hold(None, resume="latest")
+
+
+def test_resume_takes_no_other_options(fake_laps: Behave, definition: Write) -> None:
+    """What a tournament was begun with cannot be changed half-way."""
+    with pytest.raises(UsageError, match="leave the rest out"):
+        hold(definition(), resume="latest", blocks=3)
+    with pytest.raises(UsageError, match="No tournament is left to resume"):
+        hold(None, resume="latest")
+    ended = hold(definition(blocks=1))
+    with pytest.raises(UsageError, match=r"has ended \(all blocks done\)"):
+        hold(None, resume=ended.id)
+    with pytest.raises(UsageError, match="No tournament is left to resume"):
+        hold(None, resume="small")
+    with pytest.raises(UsageError, match="There is no tournament to resume called 'smell'"):
+        hold(None, resume="smell")

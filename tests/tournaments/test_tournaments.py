@@ -1,0 +1,212 @@
+"""Whole tournaments with a fake Rally: order, journal, retries, early stop, budget."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from paddock import paths
+from paddock.errors import MachineError, UsageError
+from paddock.files import write_json
+from paddock.locks import locked
+from paddock.reports.as_json import result_from_json
+from paddock.tournaments.command import run_tournament
+from paddock.tournaments.journal import DONE, FAILED
+from paddock.tournaments.model import EQUIVALENT, FASTER, SLOWER, UNDECIDED
+from paddock.tournaments.options import TournamentOptions
+from paddock.tournaments.results import load_result
+from paddock.tournaments.store import find_tournament, tournament_ids
+from tests.tournaments.conftest import counted, hold, prepare_without_elasticsearch
+
+Behave = Callable[..., None]
+Write = Callable[..., Path]
+
+
+def test_a_known_effect_is_found(fake_laps: Behave, definition: Write) -> None:
+    """Plus 30 % is called faster, with an interval around the truth, and the laps ran in the order of the plan."""
+    fake_laps(rates={"1s": 10_000, "30s": 13_000})
+    result = hold(definition(stop_early=False))
+    verdict = result.main.verdicts[0]
+    assert (verdict.contender, verdict.verdict) == ("30s", FASTER)
+    assert verdict.low < 1.3 < verdict.high
+    assert verdict.pairs == 12
+    assert verdict.scope == "for this JVM"
+    assert result.stopped == "all blocks done"
+    schedule = find_tournament("latest").schedule()
+    planned = [name for start in schedule for order in start.orders for name in order]
+    assert [lap.contender for lap in result.laps] == planned
+    assert [lap.warmup for lap in result.laps] == [True] * 6 + [False] * 24
+    assert len(result.commands) == 1
+    assert result.efficiency == pytest.approx(0.8, abs=0.05)
+
+
+def test_identical_contenders_get_no_winner(fake_laps: Behave, definition: Write) -> None:
+    """A/A: equivalent or undecided for twenty seeds of noise, but for the one that may go wrong."""
+    contenders = [{"name": "A"}, {"name": "B"}]
+    file = definition("aa", challenge="settings", contenders=contenders, baseline="A", blocks=15)
+    wrong = []
+    for seed in range(12):
+        fake_laps(noise=0.1, seed=seed)
+        verdict = hold(file, seed=seed).main.verdicts[0].verdict
+        if verdict not in (EQUIVALENT, UNDECIDED):
+            wrong.append(seed)
+    assert len(wrong) <= 1, wrong
+
+
+def test_the_price_stands_beside_the_speed(fake_laps: Behave, definition: Write) -> None:
+    """Processor time, size, latency and freshness come from the lap journal, in their units."""
+    result = hold(definition(freshness=True, stop_early=False, blocks=8))
+    means = {
+        measured.metric.name: measured.absolutes[0].mean for measured in result.others if measured.absolutes[0].laps
+    }
+    assert means == pytest.approx(
+        {
+            "node CPU s/M docs": 100.0,
+            "driver CPU s/M docs": 50.0,
+            "bytes/doc": 100.0,
+            "bulk p50 ms": 10.0,
+            "bulk p99 ms": 20.0,
+            "freshness p50 ms": 500.0,
+            "freshness p99 ms": 1000.0,
+        }
+    )
+
+
+def test_a_metric_where_less_is_better_turns_the_verdict(fake_laps: Behave, definition: Write) -> None:
+    """The baseline needs as many bytes, so a tournament about bytes finds the two equivalent, whatever their speed."""
+    fake_laps(rates={"30s": 20_000})
+    result = hold(definition(metric="bytes/doc", stop_early=False))
+    assert result.main.verdicts[0].verdict == EQUIVALENT
+    rate = next(one for one in result.others if one.metric.name == "docs/s")
+    assert rate.verdicts[0].verdict == FASTER
+
+
+def test_early_evidence_ends_it(fake_laps: Behave, definition: Write) -> None:
+    """A large effect stops a long tournament after some blocks, by the stop file; the verdict is the e-process's."""
+    fake_laps(rates={"30s": 25_000}, pause=0.02)
+    result = hold(definition(blocks=200))
+    assert result.stopped == "decided"
+    assert result.main.verdicts[0].verdict == FASTER
+    blocks = {lap.block for lap in counted(result)}
+    assert result.main.verdicts[0].pairs <= len(blocks) < 150
+    assert any("evidence sufficed" in note for note in result.notes)
+    with pytest.raises(UsageError, match="has ended"):
+        hold(None, resume=result.id)
+
+
+def test_the_budget_ends_it_between_two_blocks(fake_laps: Behave, definition: Write) -> None:
+    """A start that runs over the budget is asked to stop, and its whole blocks count."""
+    fake_laps(pause=0.03)
+    result = hold(definition(blocks=400, stop_early=False), budget=2 / 60)
+    assert result.stopped == "budget"
+    assert 2 < len(counted(result)) < 800
+    assert len(counted(result)) % 2 == 0
+
+
+def test_starts_that_do_not_fit_the_budget_are_not_begun(fake_laps: Behave, definition: Write) -> None:
+    """With a budget for one start, the second one, which would exceed it, is not begun."""
+    result = hold(definition(starts=3), budget=1.0)
+    assert result.stopped == "budget"
+    assert {lap.start for lap in result.laps} == {1}
+
+
+def test_node_level_contenders_get_starts_of_their_own(fake_laps: Behave, definition: Write) -> None:
+    """Every start holds one contender, groups of starts are shuffled, and the start is the unit of the verdict."""
+    contenders = [{"name": "small", "cars": ["512mheap"]}, {"name": "large", "cars": ["2gheap"]}]
+    fake_laps(rates={"large": 8_000})
+    file = definition(challenge="settings", contenders=contenders, baseline="small", starts=7, blocks=3)
+    result = hold(file)
+    assert len(result.commands) == 14
+    orders = [start.contenders[0] for start in find_tournament("latest").schedule()]
+    assert {tuple(orders[at : at + 2]) for at in range(0, 14, 2)} == {("small", "large"), ("large", "small")}
+    verdict = result.main.verdicts[0]
+    assert (verdict.verdict, verdict.pairs, verdict.scope) == (SLOWER, 7, "for the configuration")
+
+
+def test_several_starts_make_a_claim_about_the_configuration(fake_laps: Behave, definition: Write) -> None:
+    """Six starts of two contenders: the start is the unit."""
+    fake_laps(rates={"30s": 12_000})
+    result = hold(definition(starts=6, blocks=4))
+    verdict = result.main.verdicts[0]
+    assert (verdict.verdict, verdict.pairs, verdict.scope) == (FASTER, 6, "for the configuration")
+
+
+def test_void_laps_are_listed_and_not_averaged_away(fake_laps: Behave, definition: Write) -> None:
+    """A contender whose laps are void gets no ratio, and the note says why."""
+    fake_laps(void={"30s": "3 documents were refused"})
+    result = hold(definition(blocks=6))
+    assert result.main.verdicts[0].verdict == UNDECIDED
+    assert result.main.verdicts[0].ratio is None
+    assert any("6 laps of '30s' do not count: 3 documents were refused" in note for note in result.notes)
+
+
+def test_a_failed_race_is_tried_again_once(fake_laps: Behave, definition: Write) -> None:
+    """The second attempt counts; the first one's laps are kept as void ones."""
+    fake_laps(errors=["002"])
+    result = hold(definition(starts=3, blocks=4))
+    history = find_tournament("latest").history()
+    assert [(attempt.start, attempt.outcome) for attempt in history.attempts] == [
+        (1, DONE),
+        (2, FAILED),
+        (2, DONE),
+        (3, DONE),
+    ]
+    assert len(counted(result)) == 3 * 4 * 2
+    assert any("Start 2 failed and was tried again" in note and "The node is gone" in note for note in result.notes)
+
+
+def test_a_start_that_fails_twice_is_void_and_named(fake_laps: Behave, definition: Write) -> None:
+    """The tournament goes on without it."""
+    fake_laps(errors=["002", "002-2"])
+    result = hold(definition(starts=3, blocks=4))
+    assert {lap.start for lap in counted(result)} == {1, 3}
+    assert any("Start 2 is void" in note for note in result.notes)
+
+
+def test_a_race_with_laps_missing_has_failed(fake_laps: Behave, definition: Write) -> None:
+    """A race that ends well but short of its plan, without being asked to, does not count."""
+    fake_laps(stop_short=["001"])
+    result = hold(definition(blocks=4))
+    assert any("2 of 14 laps missing" in note for note in result.notes)
+    assert len(counted(result)) == 8
+
+
+def test_a_second_tournament_is_refused(fake_laps: Behave, definition: Write) -> None:
+    """While one holds the machine, the next is refused with the reason."""
+    lock = paths.state_folder() / "tournament.lock"
+    with locked(lock, "nobody"), pytest.raises(MachineError, match="another tournament, which is running"):
+        hold(definition())
+    write_json(paths.state_folder() / "tournament.json", {"id": "heap-1", "pid": 4711})
+    with locked(lock, "nobody"), pytest.raises(MachineError, match=r"the tournament heap-1 \(process 4711\)"):
+        hold(definition())
+    assert tournament_ids() == []
+
+
+def test_the_result_is_written_and_can_be_made_anew(fake_laps: Behave, definition: Write) -> None:
+    """result.json holds the result, and the journal alone gives the same one."""
+    result = hold(definition(blocks=6))
+    stored = find_tournament(result.id)
+    assert load_result(result.id) == result
+    assert result_from_json(json.loads(stored.result.read_text())).main == result.main
+
+
+def test_a_dry_run_shows_the_plan_and_runs_nothing(
+    fake_laps: Behave, definition: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Order with its seed, minutes, resolution and the command; no folder is made."""
+    options = TournamentOptions(dry_run=True, seed=5)
+    assert run_tournament(str(definition()), options, prepare_without_elasticsearch) is None
+    said = capsys.readouterr().out
+    for part in ("Seed 5", "minutes", "probability of 80 %", "start 1, block 15:", "esrally", "--track-params"):
+        assert part in said.replace("/rally race", "/esrally race")
+    assert tournament_ids() == []
+
+
+def test_this_process_is_not_in_the_way(fake_laps: Behave, definition: Write) -> None:
+    """After a tournament neither lock nor note of it is left."""
+    hold(definition(blocks=1))
+    assert not (paths.state_folder() / "tournament.json").exists()
+    assert hold(definition(blocks=1)).id == tournament_ids()[-1]
