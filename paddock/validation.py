@@ -12,7 +12,7 @@ from paddock.corpora import recipe
 from paddock.errors import PaddockError
 from paddock.structured_files import read_json
 from paddock.tournaments.files import Changes, find_file, read_tournament, tournament_names
-from paddock.track_parameters import read_parameters
+from paddock.tracks.parameters import read_parameters
 
 _TEMPLATES = re.compile(r"{[{%#]")
 

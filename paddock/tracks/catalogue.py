@@ -9,20 +9,8 @@ from typing import Any
 
 from paddock.paths import TRACKS
 from paddock.suggestions import unknown
-from paddock.track_parameters import Parameter, check_values, read_parameters
-from paddock.track_rendering import build_track, render_specification
-
-__all__ = [
-    "Challenge",
-    "Parameter",
-    "Track",
-    "build",
-    "check_parameters",
-    "load_track",
-    "load_tracks",
-    "render",
-    "track_names",
-]
+from paddock.tracks.parameters import Parameter, check_values, read_parameters
+from paddock.tracks.rendering import build_track, render_specification
 
 
 @dataclass(frozen=True)
