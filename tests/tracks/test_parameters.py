@@ -15,7 +15,7 @@ from jinja2 import nodes
 from paddock import tracks
 from paddock.errors import FileError, UsageError
 from paddock.paths import TRACKS
-from paddock.track_rendering import render_specification
+from paddock.tracks.rendering import render_specification
 from paddock.tracks.parameters import Parameter, check_values, read_parameters
 
 ALL_TRACKS = tracks.track_names()
