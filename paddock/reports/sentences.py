@@ -151,7 +151,8 @@ def beyond_margin(metric: Metric, verdict: Verdict, margin: float) -> bool:
 def setup(tournament: Tournament) -> str:
     """What was asked, and what was run on what."""
     cars = ", ".join(tournament.cars) or "Rally's default car"
-    asked = dict.fromkeys(text for text in (tournament.question, tournament.description) if text)
+    said = (tournament.question, tournament.description)
+    asked = dict.fromkeys(text if text.endswith((".", "?", "!")) else f"{text}." for text in said if text)
     return " ".join([*asked, f"Track {tournament.track}, challenge {tournament.challenge}, cars {cars}."])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import statistics as numbers
 from collections.abc import Mapping, Sequence
 
@@ -136,11 +137,9 @@ def _what_would_decide(found: judging.Verdict, pairs: Units) -> str:
     if needed is None:
         return f"More {pairs.unit}s: one pair alone says nothing about how much they vary."
     goal = "a difference" if needed.goal == "difference" else "that the two are equivalent"
-    minutes = f", {needed.seconds / 60:.0f} minutes," if needed.seconds is not None else ""
-    return (
-        f"About {needed.more:,} more {pairs.unit}s{minutes} would probably show {goal}, "
-        f"if the estimate of now is the truth."
-    )
+    units = f"{needed.more:,} more {pairs.unit}{'' if needed.more == 1 else 's'}"
+    minutes = f", {max(1, math.ceil(needed.seconds / 60)):,} min," if needed.seconds is not None else ""
+    return f"About {units}{minutes} would probably show {goal}, if the estimate of now is the truth."
 
 
 def _absolutes(laps: Sequence[Lap], tournament: Tournament, metric: Metric) -> tuple[Absolute, ...]:

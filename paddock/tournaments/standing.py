@@ -18,7 +18,7 @@ class Place:
 
     :param ratio: estimate in the metric of the verdict; None without a pair.
     :param low, high: confidence sequence of the ratio: valid at every look.
-    :param decided: whether the evidence suffices, for a difference or for equivalence.
+    :param decided: whether the evidence suffices, for a difference or for equivalence, and there is an interval.
     """
 
     contender: str
@@ -37,7 +37,9 @@ def current_standing(laps: Sequence[Lap], tournament: Tournament) -> tuple[Place
         now = standing(values, len(differences), tournament.margin, ALPHA)
         ratio = math.exp(hodges_lehmann(values)) if values else None
         low, high = math.exp(max(now.low, -700)), math.exp(min(now.high, 700))
-        places.append(Place(name, ratio, low, high, len(values), now.decision is not Decision.GO_ON))
+        # Strong evidence comes some blocks before the first interval; a verdict without one would help nobody.
+        decided = now.decision is not Decision.GO_ON and math.isfinite(now.high)
+        places.append(Place(name, ratio, low, high, len(values), decided))
     return tuple(places)
 
 
