@@ -44,7 +44,7 @@ def verdicts(result: dict) -> dict[str, str]:
 
 
 def test_identical_contenders_get_no_winner(tmp_path: Path) -> None:
-    """A/A: equivalent or undecided. By the method's own 5 % one in twenty may err, so a finding must come back twice."""
+    """A/A: equivalent or undecided. The method errs once in twenty times, so a finding must come back twice."""
     file = a_tournament(tmp_path, "identical", "[{name: A}, {name: B}]", "A", "settings")
     first = verdicts(hold(file))
     if first["B"] in ("faster", "slower"):

@@ -15,8 +15,8 @@ from jinja2 import nodes
 from paddock import tracks
 from paddock.errors import FileError, UsageError
 from paddock.paths import TRACKS
-from paddock.tracks.rendering import render_specification
 from paddock.tracks.parameters import Parameter, check_values, read_parameters
+from paddock.tracks.rendering import render_specification
 
 ALL_TRACKS = tracks.track_names()
 APACHE = read_parameters("apache")
