@@ -98,13 +98,19 @@ def wait_for_others(say: Callable[[str], None], patience: float = SHUTDOWN_SECON
     while others := _others():
         if time.monotonic() > deadline:
             raise MachineError(
-                f"Another Rally is running on this machine ({'; '.join(others)}), and only one can at a time: "
+                f"Another Rally is running on this machine ({_listed(others)}), and only one can at a time: "
                 f"wait for it, or end it."
             )
         if not said:
             say("Waiting for the previous Rally to be gone ...")
             said = True
         time.sleep(0.3)
+
+
+def _listed(others: list[str], most: int = 3) -> str:
+    """The first of them: a race has a dozen processes."""
+    more = len(others) - most
+    return "; ".join([*others[:most], *([f"and {more} more processes"] if more > 0 else [])])
 
 
 def _others() -> list[str]:
