@@ -10,13 +10,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from paddock import __version__, cars, paths
+from paddock import cars, paths
+from paddock.circumstances import circumstances
 from paddock.client_options import ClientOptions, read_client_options
 from paddock.console import progress
 from paddock.corpora import store
+from paddock.corpora.recipe import load_recipe
+from paddock.corpora.record import CorpusRecord, corpus_file
 from paddock.corpora.track_parameters import track_parameters
 from paddock.engine import Engine, choose_engine
 from paddock.errors import UsageError
+from paddock.provenance import CORPUS, corpus_text, paddock_version, with_short_checksums
 from paddock.rally.command import parse_pairs
 from paddock.rally.request import DEFAULT_HTTP_PORT, RaceRequest
 from paddock.suggestions import unknown
@@ -42,6 +46,7 @@ class RaceOptions:
     java: str | None = None
     target_hosts: str | None = None
     client_options: str | None = None
+    corpus: str | None = None
     documents: int | None = None
     seed: int | None = None
     test_mode: bool = False
@@ -59,6 +64,7 @@ class PreparedRace:
 
     :param corpus_documents: documents in its corpus; None if the user named a corpus of their own.
     :param corpus_bytes: size of its corpus, 0 if unknown.
+    :param corpus: what is known of it; None if the user named a file, or it is still to be made.
     :param notes: sentences that the user should read.
     """
 
@@ -68,6 +74,7 @@ class PreparedRace:
     corpus_documents: int | None
     corpus_bytes: int
     notes: tuple[str, ...]
+    corpus: CorpusRecord | None = None
 
 
 def prepare(options: RaceOptions, fetch: bool = True) -> PreparedRace:
@@ -96,7 +103,7 @@ def prepare(options: RaceOptions, fetch: bool = True) -> PreparedRace:
     if engine is not None and combination is not None:
         notes += list(engine.notes)
         check_java_options(engine, combination)
-    corpus, documents, size = _corpus(options, track, params, fetch, notes)
+    corpus, documents, size, record = _corpus(options, track, params, fetch, notes)
     request = RaceRequest(
         race_id=race_id,
         track=track.folder,
@@ -105,7 +112,8 @@ def prepare(options: RaceOptions, fetch: bool = True) -> PreparedRace:
         engine=engine,
         track_params={**corpus, **params},
         car_params=node_params,
-        user_tags={**_circumstances(engine, options), **{key: str(value) for key, value in user_tags.items()}},
+        user_tags={**_circumstances(engine, options, record), **{key: str(value) for key, value in user_tags.items()}},
+        circumstances=circumstances(None if engine is None else data_path or paths.benchmarks_folder()),
         target_hosts=options.target_hosts,
         client_options=client_options.file,
         client_options_temporary=client_options.temporary,
@@ -116,7 +124,7 @@ def prepare(options: RaceOptions, fetch: bool = True) -> PreparedRace:
         memory_lock=bool(combination and combination.memory_lock),
         further_arguments=tuple((options.rally_args or "").split()),
     )
-    return PreparedRace(request, track, client_options, documents, size, tuple(notes))
+    return PreparedRace(request, track, client_options, documents, size, tuple(notes), record)
 
 
 def check_java_options(engine: Engine, combination: cars.Combination) -> None:
@@ -197,22 +205,34 @@ def _engine(options: RaceOptions, fetch: bool) -> Engine | None:
 
 def _corpus(
     options: RaceOptions, track: Track, params: Mapping[str, Any], fetch: bool, notes: list[str]
-) -> tuple[dict[str, Any], int | None, int]:
-    """Track parameters that differ from the track's own defaults, the number of documents, their size in bytes."""
+) -> tuple[dict[str, Any], int | None, int, CorpusRecord | None]:
+    """Track parameters other than the track's own defaults, the number of documents, their bytes, the record."""
     if "corpus_file" in params:
-        return {}, params.get("corpus_documents"), int(params.get("corpus_bytes") or 0)
+        if options.corpus:
+            raise UsageError("--corpus and the track parameter corpus_file both name a corpus: leave one of them out.")
+        return {}, params.get("corpus_documents"), int(params.get("corpus_bytes") or 0), None
     if fetch:
-        record = store.ensure_corpus(track.name, options.documents, options.seed, progress)
+        record = store.ensure_named(track.name, options.corpus, options.documents, options.seed, progress)
     else:
-        found = store.find_corpus(track.name, options.documents, options.seed)
+        found = store.find_named(track.name, options.corpus, options.documents, options.seed)
         if found is None:
             notes.append("The corpus is not there yet; the first race makes it and fills in corpus_bytes.")
-            return {}, options.documents, 0
+            return _planned_corpus(options), options.documents, 0, None
         record = found
     defaults = {parameter.name: parameter.default for parameter in track.parameters}
     wanted = track_parameters(record)
     differing = {name: value for name, value in wanted.items() if defaults.get(name) != value}
-    return differing, record.documents, record.bytes
+    return differing, record.documents, record.bytes, record
+
+
+def _planned_corpus(options: RaceOptions) -> dict[str, Any]:
+    """The track parameters of a recipe's corpus that is still to be made, if another than the track's own is named."""
+    if options.corpus is None:
+        return {}
+    recipe = load_recipe(options.corpus)
+    documents = options.documents or recipe.documents
+    file = corpus_file(recipe.track, recipe.name, documents, options.seed or recipe.seed, recipe.seed)
+    return {"corpus_file": file.name, "corpus_documents": documents}
 
 
 def _data_path(options: RaceOptions, race_id: str) -> Path | None:
@@ -225,11 +245,13 @@ def _data_path(options: RaceOptions, race_id: str) -> Path | None:
     return folder / f"paddock-{race_id}"
 
 
-def _circumstances(engine: Engine | None, options: RaceOptions) -> dict[str, str]:
-    """What race.json does not say by itself."""
-    tags = {"paddock": __version__, "engine": engine.kind if engine else "external"}
+def _circumstances(engine: Engine | None, options: RaceOptions, corpus: CorpusRecord | None) -> dict[str, str]:
+    """What race.json does not say by itself of the software and of the corpus."""
+    tags = {"paddock": paddock_version(), "engine": engine.kind if engine else "external"}
     if engine and engine.java:
         tags["java"] = engine.java.version
     if options.test_mode:
         tags["test-mode"] = "true"
+    if corpus:
+        tags[CORPUS] = with_short_checksums(corpus_text(corpus))
     return tags

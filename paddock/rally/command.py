@@ -7,6 +7,7 @@ import os
 import shlex
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -47,8 +48,8 @@ def arguments(request: RaceRequest) -> list[str]:
         if request.client_options:
             words.append(f"--client-options={request.client_options}")
     words += _json_option("--track-params", request.track_params)
-    if request.user_tags:
-        words.append("--user-tags=" + ",".join(f"{key}:{value}" for key, value in request.user_tags.items()))
+    if tags := {**request.circumstances, **request.user_tags}:
+        words.append(f"--user-tags={_pairs(tags)}")
     if request.test_mode:
         words.append("--test-mode")
     if request.engine is None or request.engine.offline:
@@ -74,13 +75,14 @@ def needed_files(request: RaceRequest) -> tuple[Path, ...]:
 
 
 def printable(request: RaceRequest, anew: bool = False) -> str:
-    """The command as it can be pasted into a shell, by root too.
+    """The command as it can be pasted into a shell, by root too; on any machine, so it does not name this one.
 
     :param anew: without the race id, so that Rally gives the repeated race one of its own.
     """
     assignments = [f"{name}={shlex.quote(value)}" for name, value in sorted(environment(request).items())]
     prefix = NAMESPACE if os.geteuid() == 0 and request.provisions else ()
-    words = [word for word in arguments(request) if not (anew and word.startswith("--race-id="))]
+    elsewhere = replace(request, circumstances={})
+    words = [word for word in arguments(elsewhere) if not (anew and word.startswith("--race-id="))]
     return " ".join([*assignments, *map(shlex.quote, [*prefix, str(program()), *words])])
 
 
@@ -132,6 +134,15 @@ def _car_params(request: RaceRequest) -> dict[str, Any]:
     if request.engine is not None:
         params.update(request.engine.car_params)
     return params
+
+
+def _pairs(values: Mapping[str, str]) -> str:
+    """name:value pairs as Rally splits them; JSON where it would split a name or a value, or take it for a file."""
+    pairs = [f"{name}:{value}" for name, value in values.items()]
+    plain = all(pair.count(":") == 1 and "," not in pair and "'" not in pair for pair in pairs)
+    if plain and not pairs[-1].endswith(".json"):
+        return ",".join(pairs)
+    return json.dumps(dict(values), ensure_ascii=False)
 
 
 def _json_option(option: str, values: Mapping[str, Any]) -> list[str]:

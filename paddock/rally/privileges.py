@@ -28,13 +28,11 @@ class Identity:
     :param prefix: words before the command.
     :param popen: further arguments of subprocess.Popen.
     :param environment: variables to set.
-    :param description: for the user.
     """
 
     prefix: tuple[str, ...] = ()
     popen: Mapping[str, Any] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
-    description: str = "as the current user"
 
 
 def choose_identity(
@@ -53,8 +51,20 @@ def choose_identity(
     if namespaces_work():
         limited = resource.getrlimit(resource.RLIMIT_MEMLOCK)[1] != resource.RLIM_INFINITY
         prefix = (*LOCK_MEMORY, *NAMESPACE) if memory_lock and limited else NAMESPACE
-        return Identity(prefix, description="in a user namespace, because Elasticsearch refuses root")
+        return Identity(prefix)
     return _other_user(needed, writable)
+
+
+def runs_as(provisions: bool) -> str:
+    """As whom :func:`choose_identity` lets a race run, in words; nothing is changed for it.
+
+    :param provisions: whether Rally starts a node.
+    """
+    if os.geteuid() != 0:
+        return "an ordinary user"
+    if not provisions:
+        return "root"
+    return "root in a user namespace" if namespaces_work() else "an ordinary user in the place of root"
 
 
 def namespaces_work() -> bool:
@@ -90,4 +100,4 @@ def _other_user(needed: tuple[Path, ...], writable: tuple[Path, ...]) -> Identit
                 f"Elasticsearch refuses root, user namespaces are forbidden here, and the user '{name}' cannot reach "
                 f"{folder}: set RALLY_HOME to a folder that it can reach, for example /var/tmp/paddock."
             )
-    return Identity((), identity, {"HOME": str(writable[0].parent)}, f"as the user '{name}'")
+    return Identity((), identity, {"HOME": str(writable[0].parent)})

@@ -24,6 +24,7 @@ class RaceRequest:
     :param target_hosts: "host:port,..." of an existing cluster, or None.
     :param client_options: a JSON file with Rally's client options (they may hold secrets), or None.
     :param client_options_temporary: whether that file was made for this race and goes with it.
+    :param circumstances: the machine, kept with the user tags; a command to repeat the race elsewhere lacks them.
     :param on_error: Rally's --on-error.
     :param data_path: the folder outside Rally's that car_params give to the node, cleared up after it; or None.
     :param memory_lock: whether a car asks the node to lock its memory.
@@ -37,6 +38,7 @@ class RaceRequest:
     track_params: Mapping[str, Any] = field(default_factory=dict)
     car_params: Mapping[str, Any] = field(default_factory=dict)
     user_tags: Mapping[str, str] = field(default_factory=dict)
+    circumstances: Mapping[str, str] = field(default_factory=dict)
     target_hosts: str | None = None
     client_options: Path | None = None
     client_options_temporary: bool = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from paddock.provenance import with_short_checksums
 from paddock.reports import sentences
 from paddock.reports.document import Report, Section
 from paddock.reports.grid_sections import grid_sections
@@ -16,7 +17,7 @@ def build(result: Result) -> Report:
     """The report; verdict first, then what supports it, then how to repeat it."""
     sections = [
         verdict_section(result),
-        Section("How it went", items=(*sentences.course(result), *result.notes), paragraphs=result.tournament.notes),
+        Section("How it went", items=(*sentences.course(result), *result.notes)),
         study_section(result),
         *grid_sections(result),
         price_section(result),
@@ -44,7 +45,7 @@ def _circumstances(result: Result) -> Section:
         *((("checksum of the tournament", tournament.checksum),) if tournament.checksum else ()),
         ("unit of the verdicts", "the start of the node" if tournament.node_level else "the block of laps"),
         ("documents per lap", f"{tournament.lap_documents:,}"),
-        *result.circumstances.items(),
+        *((name, with_short_checksums(text)) for name, text in result.circumstances.items()),
     )
     return Section("Circumstances", facts=tuple((name, str(text)) for name, text in facts))
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from paddock.circumstances import CIRCUMSTANCES
 from paddock.errors import UsageError
 from paddock.reports import figures, numbers, sentences
 from paddock.reports.origins import PARAMETERS, RaceRecord, origin
@@ -75,7 +76,7 @@ def compare(items: Sequence[Result | RaceRecord]) -> Comparison:
         rows=tuple(rows),
         verdicts=_verdicts(items),
         differences=differences,
-        warnings=tuple(_warnings(tournaments, races, differences)),
+        warnings=(*_machines(ids, origins, differences), *_warnings(tournaments, races, differences)),
     )
 
 
@@ -87,7 +88,8 @@ def _differences(items: Sequence[Result | RaceRecord], origins: Sequence[Mapping
     """What is not the same everywhere.
 
     What a race records and another race does not is a difference; what only races record (or only tournaments) is none
-    to the others. A parameter that is not given is one everywhere: it has another value then, the default.
+    to the others. A parameter that is not given is one everywhere: it has another value then, the default. A machine
+    that was not recorded is unknown, which is no difference.
     """
     found = []
     for name in dict.fromkeys(name for one in origins for name in one):
@@ -95,7 +97,7 @@ def _differences(items: Sequence[Result | RaceRecord], origins: Sequence[Mapping
         texts = [
             one.get(name, numbers.NOTHING)
             for item, one in zip(items, origins, strict=True)
-            if type(item) in recording or name.startswith(PARAMETERS)
+            if name in one or (name not in CIRCUMSTANCES and (type(item) in recording or name.startswith(PARAMETERS)))
         ]
         if not _same(texts):
             found.append(Difference(name, tuple(one.get(name, numbers.NOTHING) for one in origins)))
@@ -163,13 +165,35 @@ def _verdicts(items: Sequence[Result | RaceRecord]) -> tuple[Difference, ...]:
     )
 
 
+def _machines(
+    ids: Sequence[str], origins: Sequence[Mapping[str, str]], differences: Sequence[Difference]
+) -> Iterator[str]:
+    """Whether they ran on machines that can be compared, as far as it was recorded."""
+    differing = [difference for difference in differences if difference.name in CIRCUMSTANCES]
+    if differing:
+        listed = "; ".join(f"{one.name}: {' or '.join(_known(one.values))}" for one in differing)
+        yield (
+            f"They did not run on the same machine in the same state ({listed}): absolute figures say as much about "
+            f"the machines as about what is compared."
+        )
+    unknown = [one for one, origin_of in zip(ids, origins, strict=True) if not set(CIRCUMSTANCES) & set(origin_of)]
+    if unknown and len(unknown) < len(ids):
+        yield f"On which machine {' and '.join(unknown)} ran was not recorded; it may have been another."
+
+
+def _known(values: Sequence[str]) -> list[str]:
+    return [value for value in dict.fromkeys(values) if value != numbers.NOTHING]
+
+
 def _warnings(tournaments: Sequence[Result], races: int, differences: Sequence[Difference]) -> list[str]:
     texts = []
-    if len(differences) > 1:
-        listed = ", ".join(difference.name for difference in differences)
+    things = [difference.name for difference in differences if difference.name not in CIRCUMSTANCES]
+    if len(things) < len(differences):
+        things.append("the machine")
+    if len(things) > 1:
         texts.append(
-            f"They differ in {len(differences)} things ({listed}): what is different in the figures cannot be put down "
-            f"to one of them."
+            f"They differ in {len(things)} things ({', '.join(things)}): what is different in the figures cannot be "
+            f"put down to one of them."
         )
     if races > 1:
         texts.append(

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median, stdev
+from statistics import stdev
 from typing import Any
 
+from paddock.tournaments.freshness import Freshness, pooled_freshness
 from paddock.tournaments.model import Absolute, Contender, Lap, Metric, MetricResult, Result, Verdict
 
 FRESHNESS = "acknowledged to searchable"
@@ -15,10 +16,15 @@ FRESHNESS = "acknowledged to searchable"
 
 @dataclass(frozen=True)
 class Price:
-    """What contenders cost in one respect: the mean per contender, in the metric's unit."""
+    """What contenders cost in one respect, in the metric's unit.
+
+    :param values: by contender: the mean of its laps, or a quantile where the metric's name says so.
+    :param at_least: contenders whose value is only known to be that much or more.
+    """
 
     metric: Metric
     values: Mapping[str, float]
+    at_least: frozenset[str] = frozenset()
 
 
 def contenders(result: Result) -> tuple[str, ...]:
@@ -34,6 +40,11 @@ def verdicts(measured: MetricResult) -> dict[str, Verdict]:
 def absolutes(measured: MetricResult) -> dict[str, Absolute]:
     """The absolute values by contender; only those with a lap."""
     return {absolute.contender: absolute for absolute in measured.absolutes if absolute.laps}
+
+
+def means(measured: MetricResult) -> dict[str, float]:
+    """The mean of each contender's laps, where there are any."""
+    return {name: absolute.mean for name, absolute in absolutes(measured).items() if absolute.mean is not None}
 
 
 def counting_laps(result: Result, contender: str | None = None) -> list[Lap]:
@@ -62,29 +73,31 @@ def ratios(result: Result) -> dict[str, float]:
     return {result.tournament.baseline: 1.0, **known}
 
 
-def freshness(result: Result, percentile: str) -> dict[str, float]:
-    """Milliseconds from acknowledged to searchable: per contender the median of its laps' percentile."""
-    found: dict[str, list[float]] = {}
-    for lap in counting_laps(result):
-        if lap.freshness and percentile in lap.freshness:
-            found.setdefault(lap.contender, []).append(lap.freshness[percentile])
-    return {name: median(found[name]) for name in contenders(result) if name in found}
+def freshness(result: Result) -> tuple[Freshness, ...]:
+    """From acknowledged to searchable, for each contender whose laps were probed."""
+    return pooled_freshness(result.laps, contenders(result))
 
 
 def prices(result: Result) -> list[Price]:
     """The metrics beside that of the verdict, and freshness where it was probed."""
     found = []
     for measured in result.others:
-        values = {name: absolute.mean for name, absolute in absolutes(measured).items()}
-        if any(math.isfinite(value) for value in values.values()):
-            found.append(
-                Price(measured.metric, {name: value for name, value in values.items() if math.isfinite(value)})
+        # One lap sees too few markers: freshness is told from all laps together.
+        if measured.metric.name.startswith("freshness"):
+            continue
+        known = {name: value for name, value in means(measured).items() if math.isfinite(value)}
+        if known:
+            found.append(Price(measured.metric, known))
+    probed = freshness(result)
+    for percentile in ("p50", "p99") if probed else ():
+        quantiles: dict[str, float | None] = {one.contender: getattr(one, percentile) for one in probed}
+        found.append(
+            Price(
+                Metric(f"{FRESHNESS}, {percentile}", "ms", False),
+                {one.contender: quantiles[one.contender] or one.longest for one in probed},
+                frozenset(name for name, quantile in quantiles.items() if quantile is None),
             )
-    if not any("fresh" in price.metric.name or FRESHNESS in price.metric.name for price in found):
-        for percentile in ("p50", "p99"):
-            values = freshness(result, percentile)
-            if values:
-                found.append(Price(Metric(f"{FRESHNESS}, {percentile}", "ms", False), values))
+        )
     return found
 
 
@@ -102,6 +115,20 @@ def second_spread(laps: Sequence[Lap]) -> float | None:
     """Standard deviation of the one-second rates inside the laps, in docs/s; None for fewer than two seconds."""
     seconds = [rate for lap in laps for rate in whole_seconds(lap)]
     return stdev(seconds) if len(seconds) > 1 else None
+
+
+def second_sds(result: Result) -> dict[str, float]:
+    """Standard deviation of the whole seconds inside the laps that count, in docs/s, by contender.
+
+    A contender whose laps are too short to hold two whole seconds has none.
+    """
+    found = {}
+    for name in contenders(result):
+        # A lap ends somewhere inside its last second.
+        seconds = [rate for lap in counting_laps(result, name) for rate in lap.rates[:-1]]
+        if len(seconds) > 1:
+            found[name] = stdev(seconds)
+    return found
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,8 @@ def result_as_junit(result: Result) -> str:
             Tree.SubElement(case, kind, message=sentence)
         else:
             Tree.SubElement(case, "system-out").text = sentence
-    for start, reason in figures.void_starts(result).items():
+    given_up = {start.number: start.reason for start in result.void_starts}
+    for start, reason in sorted({**figures.void_starts(result), **given_up}.items()):
         counts["error"] += 1
         Tree.SubElement(
             _case(suite, result, f"start {start}"), "error", message=_text(f"Start {start} is void: {reason}")

@@ -7,12 +7,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from paddock.circumstances import CIRCUMSTANCES
 from paddock.errors import UsageError
+from paddock.provenance import CORPUS, with_short_checksums
 from paddock.tournaments.model import Result
 
 # What the names of parameters begin with.
 TRACK_PARAMETER, CAR_PARAMETER = "track parameter", "car parameter"
 PARAMETERS = (TRACK_PARAMETER, CAR_PARAMETER)
+# What a race records as a tag, and a tournament under this name.
+_TAGS = {"paddock": "Paddock", "java": "Java", **{name: name for name in (CORPUS, *CIRCUMSTANCES)}}
+# What only repeats the corpus where that is recorded, and what differs between any two races.
+_CORPUS_PARAMETERS = ("corpus_file", "corpus_documents", "corpus_bytes")
+_ALWAYS_DIFFERENT = ("load_journal",)
 
 
 @dataclass(frozen=True)
@@ -56,24 +63,28 @@ def _of_tournament(result: Result) -> dict[str, str]:
         "documents per lap": f"{tournament.lap_documents:,}",
         "nodes": str(tournament.nodes),
         "freshness probe": "yes" if tournament.freshness else "no",
-        **{name: str(text) for name, text in result.circumstances.items()},
+        "searches per query and lap": str(tournament.searches),
+        **{name: with_short_checksums(str(text)) for name, text in result.circumstances.items()},
     }
 
 
 def _of_race(record: RaceRecord) -> dict[str, str]:
     race, summary = record.race, record.summary["summary"]
+    tags, params = race.get("user-tags") or {}, race.get("track-params") or {}
     cars = race.get("car") or []
+    left_out = (*_ALWAYS_DIFFERENT, *(_CORPUS_PARAMETERS if CORPUS in tags else ()))
     found = {
         "track": race.get("track"),
         "challenge": race.get("challenge"),
         "cars": ", ".join(cars) if isinstance(cars, list) else str(cars),
-        **_each(TRACK_PARAMETER, race.get("track-params") or {}),
+        **_each(TRACK_PARAMETER, {name: value for name, value in params.items() if name not in left_out}),
         **_each(CAR_PARAMETER, race.get("car-params") or {}),
         "Elasticsearch": (race.get("cluster") or {}).get("distribution-version") or summary.get("version"),
         "distribution flavor": (race.get("cluster") or {}).get("distribution-flavor"),
         "Rally": race.get("rally-version"),
         "pipeline": race.get("pipeline"),
-        **_each("tag", race.get("user-tags") or {}),
+        **{_TAGS[name]: text for name, text in tags.items() if name in _TAGS},
+        **_each("tag", {name: text for name, text in tags.items() if name not in _TAGS}),
         **_documents(summary),
     }
     return {name: str(text) for name, text in found.items() if text not in (None, "")}

@@ -8,7 +8,7 @@ from paddock.reports import figures, numbers
 from paddock.reports.document import Plot, Section, Table
 from paddock.reports.plots import canvas
 from paddock.reports.plots.published import LISTED, StudyRow, cloud, side_by_side
-from paddock.tournaments.model import EQUIVALENT, UNDECIDED, Absolute, Published, Result
+from paddock.tournaments.model import EQUIVALENT, UNDECIDED, Published, Result
 
 
 def published_ratios(published: Published, baseline: str) -> dict[str, float]:
@@ -82,7 +82,9 @@ def _agreement(result: Result, rows: list[StudyRow]) -> str:
 
 def _table(result: Result, published: Published, claimed: dict[str, float]) -> Table:
     baseline, unit = result.tournament.baseline, published.unit
-    verdicts, absolutes = figures.verdicts(result.main), figures.absolutes(result.main)
+    verdicts, means = figures.verdicts(result.main), figures.means(result.main)
+    # Between seconds, because studies state that of their monitor's samples.
+    sds = figures.second_sds(result) if published.sds else {}
     rows = []
     for name in figures.contenders(result):
         if name not in published.figures:
@@ -101,8 +103,8 @@ def _table(result: Result, published: Published, claimed: dict[str, float]) -> T
                 numbers.figure(published.figures[name]),
                 *((numbers.figure(published.sds.get(name)),) if published.sds else ()),
                 numbers.ratio(claimed.get(name)),
-                numbers.figure(absolutes[name].mean if name in absolutes else None),
-                *((numbers.figure(_sd(absolutes.get(name))),) if published.sds else ()),
+                numbers.figure(means.get(name)),
+                *((numbers.figure(sds.get(name)),) if published.sds else ()),
                 numbers.ratio(1.0 if name == baseline else verdict.ratio if verdict else None),
                 numbers.interval(verdict.low, verdict.high) if verdict and known else numbers.NOTHING,
                 finding,
@@ -115,7 +117,7 @@ def _table(result: Result, published: Published, claimed: dict[str, float]) -> T
         *(("published sd",) if published.sds else ()),
         "published ratio",
         f"measured, {measured}",
-        *(("measured sd between laps",) if published.sds else ()),
+        *(("measured sd between seconds",) if published.sds else ()),
         "measured ratio",
         "interval",
         "finding",
@@ -123,10 +125,6 @@ def _table(result: Result, published: Published, claimed: dict[str, float]) -> T
     return Table(
         f"Published and measured, as ratios to {baseline}", headers, tuple(rows), tuple(range(1, len(headers) - 1))
     )
-
-
-def _sd(absolute: Absolute | None) -> float | None:
-    return absolute.sd if absolute is not None and absolute.laps > 1 else None
 
 
 def _plot(result: Result, rows: list[StudyRow], table: Table) -> Plot:

@@ -69,7 +69,8 @@ def node_level(start_blocks: Sequence[Mapping[str, Sequence[float | None]]], con
     starts = len(pairs.differences)
     caveat = None
     if starts < FEWEST_STARTS:
-        caveat = f"Only {starts} starts of each: a claim about the configuration needs at least {FEWEST_STARTS}."
+        have = f"{starts} start{'' if starts == 1 else 's'}"
+        caveat = f"Only {have} of each: a claim about the configuration needs at least {FEWEST_STARTS}."
     scope = Scope.CONFIGURATION if caveat is None else Scope.THESE_JVMS
     return Units(pairs.differences, "start", scope, starts, len(pairs.dropped), caveat)
 

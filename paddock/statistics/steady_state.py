@@ -1,4 +1,7 @@
-"""Has a lap (or a race) a steady state? MSER-5 on the throughput of its bulks, and a test of its halves.
+"""Has a start of the node a steady state? MSER-5 on the throughput of its bulks, and a test of its halves.
+
+What is looked at is the time per document, not its reciprocal: several clients can be answered at the same moment, and
+the mean of the times is that of the whole, the mean of the rates is not.
 
 Ratios of paired laps do not need this; absolute rates do. MSER-5: White, Cobb, Spratt, A comparison of five
 steady-state truncation heuristics for simulation, Winter Simulation Conference 2000. Batch means: Schmeiser, Operations
@@ -26,10 +29,11 @@ LEVEL = 0.01
 
 
 class Steadiness(Enum):
-    """The three answers."""
+    """The four answers."""
 
     STEADY = "steady"
     NOT_STEADY = "no steady state"
+    UNDECIDED = "too noisy to tell"
     TOO_SHORT = "too short to tell"
 
 
@@ -39,7 +43,7 @@ class SteadyState:
 
     steadiness: the answer; ``reason`` is it in a sentence.
     cut: bulks at the front that belong to the warm-up.
-    change: mean of the second half of the rest / mean of its first half, minus 1; None if there was nothing to compare.
+    change: docs/s in the second half of the rest / docs/s in its first half, minus 1; None if nothing was compared.
     p: two-sided, of the hypothesis that the halves have the same mean.
     """
 
@@ -79,12 +83,12 @@ def _batch_means(values: NDArray[np.float64], size: int) -> NDArray[np.float64]:
     return values[len(values) - batches * size :].reshape(batches, size).mean(axis=1)
 
 
-def steady_state(bulk_throughput: Sequence[float]) -> SteadyState:
+def steady_state(seconds_per_document: Sequence[float]) -> SteadyState:
     """Judge the throughput of consecutive bulks.
 
-    :param bulk_throughput: docs/s of every bulk, in order of time.
+    :param seconds_per_document: of every bulk, in order of time: seconds since the answer before / its documents.
     """
-    values = np.asarray(bulk_throughput, dtype=np.float64)
+    values = np.asarray(seconds_per_document, dtype=np.float64)
     if len(values) < FEWEST_BULKS:
         reason = f"{len(values)} bulks; at least {FEWEST_BULKS} are needed to tell whether the throughput is steady."
         return SteadyState(Steadiness.TOO_SHORT, reason, 0, None, None)
@@ -97,9 +101,15 @@ def steady_state(bulk_throughput: Sequence[float]) -> SteadyState:
         return SteadyState(Steadiness.NOT_STEADY, reason, cut, None, None)
     rest = values[cut:]
     first, second = rest[: len(rest) // 2], rest[len(rest) // 2 :]
-    change = float(second.mean() / first.mean() - 1)
+    change = float(first.mean() / second.mean() - 1)
     p = halves_p_value(first, second)
     if abs(change) > LARGEST_CHANGE and p < LEVEL:
         reason = f"After {cut} bulks of warm-up the second half differs from the first by {change:+.1%} (p = {p:.2g})."
         return SteadyState(Steadiness.NOT_STEADY, reason, cut, change, p)
+    if abs(change) > LARGEST_CHANGE:
+        # A trend looks much like neighbours that resemble each other: that it is not proved does not make it steady.
+        reason = (
+            f"After {cut} bulks of warm-up the second half differs by {change:+.1%}, maybe by chance (p = {p:.2g})."
+        )
+        return SteadyState(Steadiness.UNDECIDED, reason, cut, change, p)
     return SteadyState(Steadiness.STEADY, f"Steady after {cut} bulks of warm-up.", cut, change, p)

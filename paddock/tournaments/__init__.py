@@ -12,7 +12,8 @@ plan          schedule + durations -> minutes, what fits, what can be resolved; 
 journal       everything that happens, appended and fsynced; lap_lines: the lap runner's file, while it grows
 laps          the lap runner's lines -> laps, those void that do not count
 pairing       laps -> paired differences; standing: where they stand while it runs
-analysis      laps -> result, by the pure statistics of paddock.statistics; notes: what is said beside it
+analysis      laps -> result, by the pure statistics of paddock.statistics; notes: what is said beside it;
+              circumstances: machine, software and settings in force
 options       the command line -> definition and races
 store         tournaments on disk, resume; results: made from what is stored
 run           schedule -> races -> journal; view: what a person sees of it

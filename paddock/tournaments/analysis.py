@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from paddock.statistics import verdicts as judging
 from paddock.statistics.description import describe
 from paddock.statistics.starts import Units
+from paddock.tournaments.circumstances import recorded_circumstances
 from paddock.tournaments.journal import History
 from paddock.tournaments.laps import laps_of
 from paddock.tournaments.metrics import METRICS, direction, figure
@@ -25,6 +26,7 @@ from paddock.tournaments.model import (
     Result,
     Tournament,
     Verdict,
+    VoidStart,
 )
 from paddock.tournaments.notes import all_notes
 from paddock.tournaments.pairing import ALPHA, Cut, find_cut, measured_blocks, rivals, sequential_differences, units
@@ -60,10 +62,11 @@ def analyse(history: History, tournament: Tournament) -> Result:
         others=tuple(results.values()),
         laps=laps,
         notes=all_notes(history, tournament, laps, cut, stopped),
-        circumstances=_circumstances(history),
+        circumstances=recorded_circumstances(history),
         commands=tuple(attempt.command for attempt in history.attempts),
         efficiency=efficiency(laps, history.idle_seconds),
         stopped=stopped,
+        void_starts=tuple(VoidStart(number, reason) for number, reason in history.failed_starts().items()),
     )
 
 
@@ -147,7 +150,7 @@ def _absolutes(laps: Sequence[Lap], tournament: Tournament, metric: Metric) -> t
     for contender in tournament.contenders:
         mine = [figure(lap, metric) for lap in laps if lap.contender == contender.name and not lap.warmup]
         found = describe(mine)
-        rows.append(Absolute(contender.name, found.mean or 0.0, found.sd or 0.0, found.median or 0.0, found.n))
+        rows.append(Absolute(contender.name, found.mean, found.sd, found.median, found.n))
     return tuple(rows)
 
 
@@ -175,15 +178,3 @@ def _seconds_per_unit(laps: Sequence[Lap], tournament: Tournament, pairs: dict[s
         if later[0] == sooner[0] and later in begins and sooner in begins
     ]
     return numbers.median(gaps) if gaps else None
-
-
-def _circumstances(history: History) -> dict[str, str]:
-    """What the starts recorded; where they differ, all of it."""
-    found: dict[str, list[str]] = {}
-    for attempt in history.attempts:
-        for name, text in attempt.circumstances.items():
-            if text not in found.setdefault(name, []):
-                found[name].append(text)
-    return {name: "; ".join(texts) for name, texts in {**found}.items()} | {
-        name: str(text) for name, text in history.header.get("circumstances", {}).items()
-    }

@@ -18,7 +18,7 @@ _NODE_SETTINGS = ("bootstrap.", "cluster.", "discovery.", "http.", "indices.", "
 # What a tournament sets itself in its races.
 _OWN_PARAMETERS = (
     *("levels", "lap_order", "lap_order_seed", "lap_journal", "lap_stop_file", "lap_documents"),
-    *("blocks", "warmup_blocks", "freshness_probe"),
+    *("blocks", "warmup_blocks", "freshness_probe", "lap_searches"),
 )
 _LAP_TASKS = "parts/lap-tasks.json"
 
@@ -73,7 +73,7 @@ def _problems(tournament: Tournament) -> Iterator[tuple[str, str]]:
         for parameter in (*contender.track_params, *tournament.track_params):
             if parameter in _OWN_PARAMETERS:
                 yield f"the track parameter '{parameter}' is set by the tournament itself: leave it out.", parameter
-    if tournament.lap_documents > tournament.documents:
+    if tournament.documents and tournament.lap_documents > tournament.documents:
         yield (
             f"a lap of {tournament.lap_documents:,} documents does not fit a corpus of {tournament.documents:,}: "
             f"make lap_documents smaller, or documents larger.",
@@ -81,6 +81,8 @@ def _problems(tournament: Tournament) -> Iterator[tuple[str, str]]:
         )
     if tournament.metric.name.startswith("freshness") and not tournament.freshness:
         yield f"the metric '{tournament.metric.name}' needs the probe: add 'freshness: true'.", "metric:"
+    if tournament.metric.name.startswith("query") and not tournament.searches:
+        yield f"the metric '{tournament.metric.name}' needs searches: add 'searches: 20'.", "metric:"
     if tournament.nodes > 1 and tournament.node_level:
         yield (
             f"contenders with cars are nodes that are started here, one at a time, and 'nodes' asks for "
@@ -89,10 +91,23 @@ def _problems(tournament: Tournament) -> Iterator[tuple[str, str]]:
         )
 
 
+def _mapping(tournament: Tournament, level: Any) -> Any:
+    """The mapping variant that a level names; None if it leaves the track's own."""
+    if isinstance(level, Mapping):
+        return level.get("mapping")
+    return level if tournament.challenge == "mapping-cost" else None
+
+
 def _level_problems(tournament: Tournament, contender: Contender) -> Iterator[tuple[str, str]]:
     level = contender.level
     if level is None:
         return
+    if tournament.searches and _mapping(tournament, level) not in (None, "track"):
+        yield (
+            f"'{contender.name}' has another mapping than the track's queries are made for, so they would fail or find "
+            f"less: leave 'searches' out.",
+            "searches:",
+        )
     if not isinstance(level, Mapping):
         if tournament.challenge == "settings":
             yield (

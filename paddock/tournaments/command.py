@@ -10,13 +10,13 @@ from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 
-import psutil
-
-from paddock import __version__, paths
+from paddock import paths
+from paddock.circumstances import circumstances
 from paddock.console import print_result, say
 from paddock.errors import Interrupted, UsageError
-from paddock.files import gibibytes, read_record, write_json
+from paddock.files import read_record, write_json
 from paddock.locks import locked
+from paddock.provenance import paddock_version
 from paddock.race_options import prepare
 from paddock.tournaments import store
 from paddock.tournaments.experience import gather_experience
@@ -26,7 +26,7 @@ from paddock.tournaments.model import Result
 from paddock.tournaments.options import TournamentOptions, check_target
 from paddock.tournaments.plan import make_plan
 from paddock.tournaments.plan_text import render_plan, resolvable
-from paddock.tournaments.results import save_result
+from paddock.tournaments.results import result_of, save_result
 from paddock.tournaments.run import Prepare, Setting, TournamentRun, check_races
 from paddock.tournaments.store import Stored
 
@@ -37,7 +37,7 @@ def run_tournament(name_or_path: str | None, options: TournamentOptions, prepari
     """Hold a tournament, or go on with one.
 
     :param name_or_path: a tournament of the project or a file; None with ``options.resume``.
-    :returns: the result; None for a dry run.
+    :returns: the result, whose report (result.json with it) is still to be written; None for a dry run.
     :raises UsageError: the file, the options or what is resumed is wrong.
     :raises MachineError: this machine cannot, or another tournament is running on it.
     :raises Interrupted: the user stopped it; result.json holds what was measured, and the text says how to go on.
@@ -54,11 +54,11 @@ def run_tournament(name_or_path: str | None, options: TournamentOptions, prepari
     seed = options.seed if options.seed is not None else time.time_ns() % _LARGEST_SEED
     plan = make_plan(tournament, seed, gather_experience())
     if options.dry_run:
-        lines = check_races(Setting(plan, Stored("dry-run"), options, preparing), fetch=False)
-        print_result("\n".join([render_plan(plan, orders=True), "", "Commands:", *lines]))
+        checked = check_races(Setting(plan, Stored("dry-run"), options, preparing), fetch=False)
+        print_result("\n".join([render_plan(plan, orders=True), "", "Commands:", *checked.commands]))
         return None
     with _only_one():
-        check_races(Setting(plan, Stored("checked"), options, preparing), fetch=True)
+        checked = check_races(Setting(plan, Stored("checked"), options, preparing), fetch=True)
         say(render_plan(plan))
         stored = store.create(tournament, file, plan.schedule)
         journal = Journal(stored.journal)
@@ -69,7 +69,8 @@ def run_tournament(name_or_path: str | None, options: TournamentOptions, prepari
             seed=seed,
             options=asdict(options),
             checksums=store.input_checksums(tournament.track, file),
-            circumstances=machine_circumstances(),
+            corpora=checked.corpora,
+            circumstances=_circumstances(options),
             expected_minutes=plan.minutes,
             resolvable=resolvable(plan),
         )
@@ -87,11 +88,14 @@ def _resume(name: str | None, options: TournamentOptions, preparing: Prepare) ->
         tournament = stored.tournament(journal.history)
         now = store.input_checksums(tournament.track, Path(header["definition"]))
         store.check_unchanged(header["checksums"], now, stored.id)
-        journal.add("resumed")
         # The schedule is the one that was made then, whatever this version of Paddock would make.
         plan = replace(make_plan(tournament, header["seed"], gather_experience()), schedule=stored.schedule())
+        setting = Setting(plan, stored, store.stored_options(journal.history), preparing)
+        checked = check_races(replace(setting, stored=Stored("checked")), fetch=True)
+        store.check_unchanged(header.get("corpora", {}), checked.corpora, stored.id)
+        journal.add("resumed")
         say(f"Going on with {stored.id}: {len(journal.history.attempts)} races so far.")
-        return _run(Setting(plan, stored, store.stored_options(journal.history), preparing), journal)
+        return _run(setting, journal)
 
 
 def _run(setting: Setting, journal: Journal) -> Result:
@@ -107,17 +111,13 @@ def _run(setting: Setting, journal: Journal) -> Result:
         ) from None
     finally:
         _running_file().unlink(missing_ok=True)
-    return save_result(stored)
+    return result_of(stored)
 
 
-def machine_circumstances() -> dict[str, str]:
-    """This machine and its software, for the report."""
-    return {
-        "machine": f"{os.cpu_count()} processors, {gibibytes(psutil.virtual_memory().total)} of memory",
-        "system": f"{platform.system()} {platform.release()}, {platform.machine()}",
-        "Python": platform.python_version(),
-        "Paddock": __version__,
-    }
+def _circumstances(options: TournamentOptions) -> dict[str, str]:
+    """This machine and the software on it, for the report."""
+    data = None if options.target_hosts else Path(options.data_path or paths.benchmarks_folder())
+    return {**circumstances(data), "Python": platform.python_version(), "Paddock": paddock_version()}
 
 
 @contextmanager

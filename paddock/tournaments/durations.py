@@ -17,6 +17,14 @@ DOCS_PER_SECOND = 30_000.0
 SECONDS_PER_BULK = 0.004
 # From the end of one lap's load to the begin of the next one's: count, merges, a new index.
 SECONDS_BETWEEN_LAPS = 1.3
+# A round of a lap's searches, each query once: eight queries took 93 ms over a million documents of app-logs, and over
+# hardly any a request of about a millisecond each is left.
+SECONDS_PER_ROUND = 0.01
+SECONDS_PER_ROUND_AND_DOCUMENT = 1e-7
+# Rounds before them that do not count, as in tracks/shared/lap_searches.py.
+SEARCH_WARM_UP = 5
+# After searches a lap waits until the nodes look at their processor time anew, which they do once a second.
+SECONDS_AFTER_SEARCHES = 1.0
 # Rally's own beginning and end, and the node's.
 SECONDS_PER_START = 70.0
 # Standard deviation of the logs of laps and of starts, method.md: 10-15 % and 3-8 %.
@@ -30,7 +38,8 @@ class Experience:
     """What earlier tournaments have measured on this machine; the model's assumptions where they have not.
 
     :param lap_seconds: (track, what the contender is, documents) -> seconds of load of a lap, the median.
-    :param between_laps: seconds from the end of a load to the begin of the next.
+    :param between_laps: seconds from the end of a load to the begin of the next, without searches between them.
+    :param between_searching_laps: the same with searches: (track, documents, searches) -> seconds, the median.
     :param per_start: seconds of a start beside its laps.
     :param block_sd: standard deviation of the log ratios of blocks.
     :param tournaments: how many it comes from.
@@ -41,6 +50,7 @@ class Experience:
     per_start: float = SECONDS_PER_START
     block_sd: float | None = None
     tournaments: int = 0
+    between_searching_laps: Mapping[tuple[str, int, int], float] = field(default_factory=dict)
 
 
 def identity(tournament: Tournament, contender: Contender) -> str:
@@ -60,13 +70,28 @@ def lap_seconds(tournament: Tournament, contender: Contender, experience: Experi
     return _guess(tournament, contender) * _correction(tournament, experience)
 
 
+def pause_seconds(tournament: Tournament, experience: Experience) -> float:
+    """Seconds from the end of one lap's load to the begin of the next one's, searches included."""
+    if not tournament.searches:
+        return experience.between_laps
+    known = experience.between_searching_laps.get(searching(tournament))
+    if known is not None:
+        return known
+    a_round = SECONDS_PER_ROUND + SECONDS_PER_ROUND_AND_DOCUMENT * tournament.lap_documents
+    return experience.between_laps + (SEARCH_WARM_UP + tournament.searches) * a_round + SECONDS_AFTER_SEARCHES
+
+
+def searching(tournament: Tournament) -> tuple[str, int, int]:
+    """What decides how long the searches of a lap take, apart from the contender."""
+    return tournament.track, tournament.lap_documents, tournament.searches
+
+
 def start_seconds(tournament: Tournament, start: Start, experience: Experience) -> float:
     """Seconds of a start with all its laps."""
     contenders = {contender.name: contender for contender in tournament.contenders}
+    pause = pause_seconds(tournament, experience)
     laps = sum(
-        lap_seconds(tournament, contenders[name], experience) + experience.between_laps
-        for order in start.orders
-        for name in order
+        lap_seconds(tournament, contenders[name], experience) + pause for order in start.orders for name in order
     )
     return experience.per_start + laps
 

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from paddock.errors import PaddockError
-from paddock.tournaments.durations import SECONDS_BETWEEN_LAPS, SECONDS_PER_START, Experience, identity
+from paddock.tournaments.durations import SECONDS_BETWEEN_LAPS, SECONDS_PER_START, Experience, identity, searching
 from paddock.tournaments.journal import DONE, Attempt, History
 from paddock.tournaments.laps import laps_of, read_lap
 from paddock.tournaments.model import Lap, Tournament
@@ -23,6 +23,7 @@ def gather_experience() -> Experience:
     """From the latest tournaments; one whose files cannot be read any more is left out."""
     seconds: dict[tuple[str, str, int], list[float]] = defaultdict(list)
     between: list[float] = []
+    with_searches: dict[tuple[str, int, int], list[float]] = defaultdict(list)
     per_start: list[float] = []
     sds: list[float] = []
     read = 0
@@ -44,7 +45,8 @@ def gather_experience() -> Experience:
                 seconds[key].append(lap.seconds)
         for attempt in history.attempts:
             if attempt.outcome == DONE and attempt.ended is not None:
-                _take_attempt(attempt, tournament, between, per_start)
+                pauses = with_searches[searching(tournament)] if tournament.searches else between
+                _take_attempt(attempt, tournament, pauses, per_start)
         sds += _block_sds(history, tournament, laps)
     return Experience(
         {key: statistics.median(values) for key, values in seconds.items()},
@@ -52,18 +54,21 @@ def gather_experience() -> Experience:
         statistics.median(per_start) if per_start else SECONDS_PER_START,
         statistics.median(sds) if sds else None,
         read,
+        {key: statistics.median(values) for key, values in with_searches.items() if values},
     )
 
 
-def _take_attempt(attempt: Attempt, tournament: Tournament, between: list[float], per_start: list[float]) -> None:
+def _take_attempt(attempt: Attempt, tournament: Tournament, pauses: list[float], per_start: list[float]) -> None:
     laps = [read_lap(record, attempt, tournament.warmup_blocks) for record in attempt.laps]
     laps = [lap for lap in laps if lap.seconds > 0]
     if len(laps) < 2 or attempt.ended is None:
         return
-    gaps = [later.began - sooner.began - sooner.seconds for sooner, later in itertools.pairwise(laps)]
-    between += [max(0.0, gap) for gap in gaps]
+    gaps = [max(0.0, later.began - sooner.began - sooner.seconds) for sooner, later in itertools.pairwise(laps)]
+    pauses += gaps
     last = laps[-1].began + laps[-1].seconds
-    per_start.append(max(0.0, attempt.ended - attempt.began - (last - laps[0].began)))
+    # The last lap searches, too, and other starts do not.
+    searched = statistics.median(gaps) if tournament.searches else 0.0
+    per_start.append(max(0.0, attempt.ended - attempt.began - (last - laps[0].began) - searched))
 
 
 def _block_sds(history: History, tournament: Tournament, laps: Sequence[Lap]) -> list[float]:

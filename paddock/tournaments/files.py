@@ -36,6 +36,7 @@ class Changes:
     blocks: int | None = None
     starts: int | None = None
     budget_minutes: float | None = None
+    corpus: str | None = None
     documents: int | None = None
     cars: tuple[str, ...] | None = None
     track_params: Mapping[str, Any] | None = None
@@ -103,7 +104,8 @@ def read_tournament(path: Path, changes: Changes | None = None) -> Tournament:
         contenders=contenders,
         metric=_metric(path, content),
         node_level=any(contending.differs_at_the_node(contender) for contender in contenders),
-        documents=sizes.get("documents", DEFAULT_DOCUMENTS),
+        corpus=content.get("corpus"),
+        documents=sizes.get("documents", 0 if "corpus" in content else DEFAULT_DOCUMENTS),
         lap_documents=sizes["lap_documents"],
         blocks=sizes["blocks"],
         warmup_blocks=sizes["warmup_blocks"],
@@ -112,6 +114,7 @@ def read_tournament(path: Path, changes: Changes | None = None) -> Tournament:
         budget_minutes=sizes["budget_minutes"],
         stop_early=content.get("stop_early", True),
         freshness=content.get("freshness", False),
+        searches=content.get("searches", 0),
         track_params=content.get("track_params", {}),
         car_params=content.get("car_params", {}),
         published=published,
@@ -193,7 +196,9 @@ def _changed(tournament: Tournament, changes: Changes) -> Tournament:
         blocks=changes.blocks or tournament.blocks,
         starts=changes.starts or tournament.starts,
         budget_minutes=changes.budget_minutes or tournament.budget_minutes,
-        documents=changes.documents or tournament.documents,
+        corpus=changes.corpus or tournament.corpus,
+        # The file's number is of its own corpus.
+        documents=changes.documents or (0 if changes.corpus else tournament.documents),
         track_params={**tournament.track_params, **(changes.track_params or {})},
         car_params={**tournament.car_params, **(changes.car_params or {})},
     )

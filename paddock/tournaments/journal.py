@@ -67,6 +67,11 @@ class History:
         """The attempts at that start, in their order."""
         return [attempt for attempt in self.attempts if attempt.start == start]
 
+    def failed_starts(self) -> dict[int, str]:
+        """Starts whose last attempt has failed, with its reason."""
+        last = {attempt.start: attempt for attempt in self.attempts}
+        return {start: attempt.reason for start, attempt in sorted(last.items()) if attempt.outcome == FAILED}
+
 
 class Journal:
     """Appends to a journal, and keeps what has been written as a :class:`History`."""

@@ -10,14 +10,28 @@ What becomes of the laps of an attempt that did not come to its end:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from paddock.tournaments.journal import DONE, FAILED, Attempt, History
-from paddock.tournaments.model import Lap, Tournament
+from paddock.tournaments.model import Lap, Markers, Tournament
 
 _MILLION = 1_000_000
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How fast a lap went inside.
+
+    :param bulks: bulks sent.
+    :param seconds_per_document: of equal shares of its documents, one per bulk unless those are many; empty where the
+        journal does not tell.
+    """
+
+    lap: Lap
+    bulks: int
+    seconds_per_document: tuple[float, ...]
 
 
 def read_lap(record: Mapping[str, Any], attempt: Attempt, warmup_blocks: int) -> Lap:
@@ -44,6 +58,7 @@ def read_lap(record: Mapping[str, Any], attempt: Attempt, warmup_blocks: int) ->
         void=void,
         rates=tuple(float(rate) for rate in record.get("documents_per_second") or ()),
         freshness=_freshness(record.get("freshness")),
+        markers=_markers(record.get("freshness")),
         prices=_prices(record, documents),
     )
 
@@ -82,6 +97,18 @@ def laps_of(history: History, tournament: Tournament, running: bool = False) -> 
     return tuple(laps)
 
 
+def paces(history: History, laps: Sequence[Lap]) -> Iterator[Pace]:
+    """What a result does not keep of its laps.
+
+    :param laps: all of ``laps_of(history, ...)``.
+    """
+    records = (record for attempt in history.attempts for record in attempt.laps)
+    for lap, record in zip(laps, records, strict=True):
+        shares = record.get("share_ms") or ()
+        documents = lap.documents / len(shares) if shares else 0
+        yield Pace(lap, record.get("bulks") or 0, tuple(ms / 1000 / documents for ms in shares))
+
+
 def _marked(laps: list[Lap], attempt: Attempt, tournament: Tournament) -> list[Lap]:
     """The laps of an attempt that has not come to its end."""
     if attempt.outcome == FAILED:
@@ -108,6 +135,17 @@ def _freshness(record: Mapping[str, Any] | None) -> dict[str, float] | None:
     return {**figures, "n": float(record.get("markers") or 0)}
 
 
+def _markers(record: Mapping[str, Any] | None) -> Markers | None:
+    """The same marker by marker; milliseconds, too."""
+    if not record:
+        return None
+    found, waiting = (
+        tuple(round(1000.0 * seconds, 1) for seconds in record.get(name) or ())
+        for name in ("found_seconds", "waiting_seconds")
+    )
+    return Markers(found, waiting)
+
+
 def _prices(record: Mapping[str, Any], documents: int) -> dict[str, float]:
     """What the lap cost, beside the time it took."""
     if not documents:
@@ -125,4 +163,7 @@ def _prices(record: Mapping[str, Any], documents: int) -> dict[str, float]:
     for name in ("p50", "p99"):
         if (record.get("latency_ms") or {}).get(name) is not None:
             prices[f"bulk {name} ms"] = record["latency_ms"][name]
+    if record.get("searches"):
+        for name in ("p50", "p90"):
+            prices[f"query {name} ms"] = record["searches"][f"{name}_ms"]
     return prices

@@ -20,6 +20,8 @@ METRICS = {
         Metric("bulk p99 ms", "ms", False),
         Metric("freshness p50 ms", "ms", False),
         Metric("freshness p99 ms", "ms", False),
+        Metric("query p50 ms", "ms", False),
+        Metric("query p90 ms", "ms", False),
     )
 }
 

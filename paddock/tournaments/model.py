@@ -70,9 +70,11 @@ class Tournament:
     :param starts: launches of the node.
     :param margin: half-width of "equivalent", as a share (0.03 is 3 %).
     :param budget_minutes: it ends when the next start would exceed this.
-    :param documents: size of the corpus.
+    :param corpus: a recipe of the track or an imported corpus; None for the track's own.
+    :param documents: size of the corpus; 0 for as many as the named corpus has.
     :param stop_early: whether the e-process may end it before all blocks are run.
     :param freshness: whether a freshness probe runs beside the load.
+    :param searches: how often each of the track's queries is run after the load of a lap; 0 for no searches.
     :param nodes: nodes that the cluster must have at least; more than one cannot be started here.
     :param question: what it is to answer.
     :param notes: sentences of its author that belong beside its result.
@@ -96,13 +98,27 @@ class Tournament:
     budget_minutes: float
     stop_early: bool = True
     freshness: bool = False
+    searches: int = 0
     track_params: Mapping[str, Any] = field(default_factory=dict)
     car_params: Mapping[str, Any] = field(default_factory=dict)
     published: Published | None = None
     checksum: str = ""
     nodes: int = 1
+    corpus: str | None = None
     question: str = ""
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Markers:
+    """What the freshness probe saw in one lap.
+
+    :param found: milliseconds from acknowledged to searchable, of each marker that was found.
+    :param waiting: milliseconds since they were acknowledged, of those not found when the load ended.
+    """
+
+    found: tuple[float, ...]
+    waiting: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -113,7 +129,9 @@ class Lap:
     :param void: why it does not count; None if it does.
     :param rates: documents indexed in each second of the lap.
     :param freshness: milliseconds from acknowledged to searchable: "p50", "p99", "n"; None where not probed.
-    :param prices: further figures by name: "node CPU s/M docs", "driver CPU s/M docs", "bytes/doc", "bulk p50 ms", ...
+    :param markers: the same one by one; None where not probed.
+    :param prices: further figures by name: "node CPU s/M docs", "driver CPU s/M docs", "bytes/doc", "bulk p50 ms",
+        "query p50 ms", ...
     """
 
     start: int
@@ -128,6 +146,7 @@ class Lap:
     void: str | None = None
     rates: tuple[float, ...] = ()
     freshness: Mapping[str, float] | None = None
+    markers: Markers | None = None
     prices: Mapping[str, float] = field(default_factory=dict)
 
     @property
@@ -163,12 +182,17 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Absolute:
-    """Absolute values of one contender, for orientation beside the ratios."""
+    """Absolute values of one contender, for orientation beside the ratios.
+
+    :param mean, median: None without a lap in which the metric was measured.
+    :param sd: None with fewer than two such laps.
+    :param laps: how many they are.
+    """
 
     contender: str
-    mean: float
-    sd: float
-    median: float
+    mean: float | None
+    sd: float | None
+    median: float | None
     laps: int
 
 
@@ -182,6 +206,14 @@ class MetricResult:
 
 
 @dataclass(frozen=True)
+class VoidStart:
+    """A start that was given up after its races had failed; it may have died before its first lap."""
+
+    number: int
+    reason: str
+
+
+@dataclass(frozen=True)
 class Result:
     """A tournament's result; all that a report needs.
 
@@ -192,6 +224,7 @@ class Result:
     :param commands: the esrally command lines, one per start.
     :param efficiency: measured load / wall time, first lap to last, 0 to 1; None if unknown.
     :param stopped: why it ended: "all blocks done", "decided", "budget", "interrupted".
+    :param void_starts: starts whose races failed, in their order; laps that they had run are void.
     """
 
     id: str
@@ -207,3 +240,4 @@ class Result:
     commands: tuple[str, ...]
     efficiency: float | None
     stopped: str
+    void_starts: tuple[VoidStart, ...] = ()

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+import statistics
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from paddock.statistics.steady_state import Steadiness, steady_state
+from paddock.statistics.starts import Units
 from paddock.tournaments.journal import CUT_OFF, DONE, FAILED, History
+from paddock.tournaments.lap_length import short_laps
 from paddock.tournaments.model import Lap, Tournament
-from paddock.tournaments.pairing import Cut
+from paddock.tournaments.pairing import Cut, units
 from paddock.tournaments.plan import WARMUP_DOCUMENTS, WARMUP_SECONDS
+from paddock.tournaments.steadiness import steadiness_by_start, steadiness_notes
 
 
 def all_notes(history: History, tournament: Tournament, laps: Sequence[Lap], cut: Cut, stopped: str) -> tuple[str, ...]:
-    """The sentences, the most important ones first."""
+    """The sentences, the most important ones first.
+
+    :param laps: all of ``laps_of(history, tournament)``.
+    """
+    pairs = units(laps, tournament, tournament.metric, cut if cut.starts else None)
     return (
         *_void_laps(laps),
         *_starts(history),
         *_end(history, tournament, stopped),
-        *_warm_up(laps, tournament, cut),
+        *_reach(pairs),
+        *_lap_length(laps, tournament),
+        *_warm_up(laps, cut),
+        *steadiness_notes(steadiness_by_start(history, tournament, laps)),
         *tournament.notes,
     )
 
@@ -33,11 +43,12 @@ def _void_laps(laps: Sequence[Lap]) -> Iterator[str]:
 
 
 def _starts(history: History) -> Iterator[str]:
+    void = history.failed_starts()
     for number in sorted({attempt.start for attempt in history.attempts}):
         attempts = history.attempts_of(number)
         failed = [attempt for attempt in attempts if attempt.outcome == FAILED]
-        if attempts[-1].outcome == FAILED:
-            yield f"Start {number} is void: {failed[-1].reason}"
+        if number in void:
+            yield f"Start {number} is void: {void[number]}"
         elif failed:
             yield f"Start {number} failed and was tried again: {failed[-1].reason}"
         cut_off = [attempt for attempt in attempts if attempt.outcome == CUT_OFF]
@@ -59,7 +70,21 @@ def _end(history: History, tournament: Tournament, stopped: str) -> Iterator[str
         yield "It was interrupted; --resume goes on with the same plan."
 
 
-def _warm_up(laps: Sequence[Lap], tournament: Tournament, cut: Cut) -> Iterator[str]:
+def _reach(pairs: Mapping[str, Units]) -> Iterator[str]:
+    """How far the claim goes, where that is less far than one might think: once if it is the same for all."""
+    caveats = {name: of.caveat for name, of in pairs.items() if of.caveat and of.differences}
+    same = len(set(caveats.values())) == 1
+    for name, caveat in list(caveats.items())[: 1 if same else None]:
+        yield caveat if same else f"'{name}': {caveat[0].lower()}{caveat[1:]}"
+
+
+def _lap_length(laps: Sequence[Lap], tournament: Tournament) -> Iterator[str]:
+    seconds = [lap.seconds for lap in laps if lap.void is None and not lap.warmup]
+    if seconds and (caution := short_laps(statistics.median(seconds), tournament.lap_documents, "took")):
+        yield f"{caution[0].upper()}{caution[1:]}"
+
+
+def _warm_up(laps: Sequence[Lap], cut: Cut) -> Iterator[str]:
     starts = sorted({lap.start for lap in laps})
     warm = [lap for lap in laps if lap.warmup]
     if starts and warm:
@@ -79,22 +104,3 @@ def _warm_up(laps: Sequence[Lap], tournament: Tournament, cut: Cut) -> Iterator[
             else ""
         )
         yield f"MSER cut {cut.blocks} further blocks at the front, for all contenders together.{limit}"
-    yield from _steadiness(laps, tournament)
-
-
-def _steadiness(laps: Sequence[Lap], tournament: Tournament) -> Iterator[str]:
-    """Whether the baseline's throughput, second by second over all its laps, is steady: for absolute rates alone."""
-    mine = [lap for lap in laps if lap.contender == tournament.baseline and not lap.warmup and lap.void is None]
-    # The last second of a lap is not a whole one; a second without a document has no place in a log.
-    rates = [rate for lap in mine for rate in lap.rates[:-1] if rate > 0]
-    if not rates:
-        return
-    state = steady_state(rates)
-    if state.steadiness is Steadiness.TOO_SHORT:
-        yield f"Absolute rates: {len(rates)} seconds of the baseline are too few to tell whether they are steady."
-    elif state.steadiness is Steadiness.NOT_STEADY:
-        change = f" (second half {state.change:+.1%} against the first)" if state.change is not None else ""
-        seconds = f"{len(rates)} seconds of the baseline"
-        yield f"Absolute rates: no steady state within {seconds}{change}; ratios do not need one."
-    else:
-        yield f"Absolute rates: the baseline is steady over {len(rates)} seconds."

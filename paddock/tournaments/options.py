@@ -27,6 +27,7 @@ class TournamentOptions:
     :param seed: of the order; None for one from the clock.
     :param resume: a tournament to go on with, by its id or the name of its file; "latest" for any.
     :param budget: minutes.
+    :param corpus: a recipe of the track or an imported corpus.
     :param documents, corpus_seed: size and seed of the corpus.
     """
 
@@ -40,6 +41,7 @@ class TournamentOptions:
     car: str | None = None
     params: str | None = None
     car_params: str | None = None
+    corpus: str | None = None
     documents: int | None = None
     corpus_seed: int | None = None
     version: str | None = None
@@ -62,6 +64,7 @@ class TournamentOptions:
             blocks=self.blocks,
             starts=self.starts,
             budget_minutes=self.budget,
+            corpus=self.corpus,
             documents=self.documents,
             cars=tuple(parse_car_names(self.car)) if self.car else None,
             track_params=params,
@@ -111,6 +114,7 @@ def race_options(
         "lap_journal": str(lap_journal),
         "lap_stop_file": str(stop_file),
         **({"freshness_probe": True} if tournament.freshness else {}),
+        **({"lap_searches": tournament.searches} if tournament.searches else {}),
     }
     own_node = not options.target_hosts
     return RaceOptions(
@@ -124,7 +128,8 @@ def race_options(
         java=options.java,
         target_hosts=options.target_hosts,
         client_options=options.client_options,
-        documents=tournament.documents,
+        corpus=tournament.corpus,
+        documents=tournament.documents or None,
         seed=options.corpus_seed,
         port=options.port,
         data_path=options.data_path,

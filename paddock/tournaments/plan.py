@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from dataclasses import dataclass
 
 from paddock.statistics.power import smallest_difference
@@ -44,6 +45,7 @@ class Plan:
     :param seconds: expected, per start.
     :param fits: how many of the starts fit the budget.
     :param warmup_seconds: expected of the load of one start's warm-up.
+    :param lap_seconds: expected of the load of a lap, the median of the contenders.
     """
 
     tournament: Tournament
@@ -52,6 +54,7 @@ class Plan:
     seconds: tuple[float, ...]
     fits: int
     warmup_seconds: float
+    lap_seconds: float
     resolution: Resolution
     experience: Experience
 
@@ -82,6 +85,7 @@ def make_plan(tournament: Tournament, seed: int, experience: Experience | None =
         seconds,
         fits,
         per_block * tournament.warmup_blocks,
+        statistics.median(laps),
         _resolution(tournament, schedule[:fits], seconds, experience),
         experience,
     )

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from paddock.tables import table
 from paddock.tournaments.contenders import level_object
+from paddock.tournaments.lap_length import short_laps
 from paddock.tournaments.model import Contender, Tournament
 from paddock.tournaments.plan import WARMUP_DOCUMENTS, WARMUP_SECONDS, Plan
 
@@ -83,7 +84,8 @@ def _schedule(plan: Plan) -> Iterator[str]:
             f"{_count(tournament.starts, 'start')} with {_count(tournament.warmup_blocks, 'block')} of warm-up and "
             f"{tournament.blocks} that count, each with one lap of every contender in coin-flip order."
         )
-    yield f"A lap indexes {tournament.lap_documents:,} documents into a fresh index."
+    searches = f", then runs each query {tournament.searches} times" if tournament.searches else ""
+    yield f"A lap indexes {tournament.lap_documents:,} documents into a fresh index{searches}."
     known = plan.experience.tournaments
     source = f"from {_count(known, 'earlier tournament')} here" if known else "a guess: none has been run here yet"
     yield f"About {plan.minutes:.0f} minutes ({source}); the budget is {tournament.budget_minutes:g}."
@@ -102,6 +104,8 @@ def _cautions(plan: Plan) -> Iterator[str]:
             f"Caution: the warm-up of a start is about {plan.warmup_seconds:.0f} s and {plan.warmup_documents:,} "
             f"documents, less than the {WARMUP_SECONDS} s and {WARMUP_DOCUMENTS:,} that absolute rates need."
         )
+    if caution := short_laps(plan.lap_seconds, tournament.lap_documents, "are expected to take"):
+        yield f"Caution: {caution}"
     if tournament.starts == 1 and not tournament.node_level:
         yield "One start: what is found holds for that JVM; more --starts make it a claim about the configuration."
     if tournament.stop_early:

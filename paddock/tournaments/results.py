@@ -24,7 +24,7 @@ def result_of(stored: Stored) -> Result:
 
 
 def save_result(stored: Stored) -> Result:
-    """Analyse it and write result.json."""
+    """Analyse one that goes on later, and write result.json; the report of a finished one has its own."""
     result = result_of(stored)
     write_json(stored.result, result_as_json(result))
     return result

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from paddock.console import say, warn
-from paddock.errors import Interrupted, MachineError, RaceError
+from paddock.errors import Interrupted, MachineError, RaceError, UsageError
+from paddock.provenance import CORPUS, corpus_text
 from paddock.race_options import PreparedRace, RaceOptions, prepare
 from paddock.rally import command, leftovers
 from paddock.rally.outcome import Outcome
 from paddock.rally.processes import RaceProcesses
 from paddock.rally.progress import Note, TaskProgress
 from paddock.rally.run import run_race
+from paddock.sampling import Endpoint, lucene_version
 from paddock.tournaments.journal import CUT_OFF, DONE, FAILED, Attempt, Journal
 from paddock.tournaments.lap_lines import LapLines
 from paddock.tournaments.laps import blocks_done, laps_of
+from paddock.tournaments.model import Tournament
 from paddock.tournaments.options import TournamentOptions, race_options
 from paddock.tournaments.plan import Plan
 from paddock.tournaments.schedule import Start
@@ -30,6 +33,18 @@ ALL_DONE, DECIDED, BUDGET = "all blocks done", "decided", "budget"
 MOST_FAILURES = 2
 
 Prepare = Callable[[RaceOptions, bool], PreparedRace]
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What the races of a tournament turn out to be.
+
+    :param commands: the esrally command lines, one for each kind of start.
+    :param corpora: SHA-256 by what the corpus is called.
+    """
+
+    commands: tuple[str, ...]
+    corpora: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -123,7 +138,8 @@ class TournamentRun:
             skipped=start.blocks - left.blocks,
         )
         attempt = self._journal.history.attempts[-1]
-        watch = _Watch(self, attempt, LapLines(laps))
+        endpoint = Endpoint.from_client_options(race.request.hosts, race.client_options.values)
+        watch = _Watch(self, attempt, LapLines(laps), endpoint)
         try:
             outcome = run_race(race.request, watch, say, race.corpus_bytes)
         except RaceError as error:
@@ -137,7 +153,7 @@ class TournamentRun:
         if missing and not stop.exists():
             self._end(attempt, FAILED, f"The race {race_id} ended with {missing} of {left.laps} laps missing.", {})
             return
-        self._end(attempt, DONE, "", _circumstances(race, outcome))
+        self._end(attempt, DONE, "", _circumstances(race, outcome, watch.lucene))
 
     def laps_arrived(self, attempt: Attempt, records: list[dict[str, Any]]) -> None:
         """Write down laps that have just been run, show the standing, and see whether it is time to stop."""
@@ -210,7 +226,10 @@ class TournamentRun:
 class _Watch:
     """Observes the race of one start and hands its laps on as they are run."""
 
-    def __init__(self, run: TournamentRun, attempt: Attempt, lines: LapLines) -> None:
+    def __init__(self, run: TournamentRun, attempt: Attempt, lines: LapLines, endpoint: Endpoint) -> None:
+        self.lucene = ""
+        self._endpoint = endpoint
+        self._asked = False
         self._run = run
         self._attempt = attempt
         self._lines = lines
@@ -223,16 +242,21 @@ class _Watch:
 
     def tick(self) -> None:
         if records := self._lines.read():
+            if not self._asked:
+                # In the warm-up, and as cheap as a question can be.
+                self._asked, self.lucene = True, lucene_version(self._endpoint)
             self._run.laps_arrived(self._attempt, records)
 
     def ended(self) -> None:
         self.tick()
 
 
-def _circumstances(race: PreparedRace, outcome: Outcome) -> dict[str, str]:
+def _circumstances(race: PreparedRace, outcome: Outcome, lucene: str) -> dict[str, str]:
     """What a start has run on, for the report."""
     engine = race.request.engine
     found = {"cars": ",".join(race.request.cars), "track revision": str(outcome.race.get("track-revision") or "")}
+    if race.corpus is not None:
+        found[CORPUS] = corpus_text(race.corpus)
     if engine is not None:
         found["Elasticsearch"] = f"{engine.version} ({engine.kind})"
         if engine.java is not None:
@@ -240,19 +264,29 @@ def _circumstances(race: PreparedRace, outcome: Outcome) -> dict[str, str]:
     else:
         found["Elasticsearch"] = str(outcome.race.get("cluster", {}).get("distribution-version") or "unknown")
         found["target hosts"] = race.request.hosts
+    found["Lucene"] = lucene
     if outcome.race.get("rally-version"):
         found["Rally"] = str(outcome.race["rally-version"])
     return {name: text for name, text in found.items() if text}
 
 
-def check_races(setting: Setting, fetch: bool) -> list[str]:
+def _check_lap(tournament: Tournament, documents: int | None) -> None:
+    """Check that a lap fits the corpus, which the file alone cannot tell of an imported one."""
+    if documents is not None and tournament.lap_documents > documents:
+        raise UsageError(
+            f"A lap of {tournament.lap_documents:,} documents does not fit the corpus of {documents:,}: "
+            f"make lap_documents smaller, or choose a larger corpus."
+        )
+
+
+def check_races(setting: Setting, fetch: bool) -> Checked:
     """Prepare one race of every kind of node before the first one is run, so that mistakes show at once.
 
     :param fetch: whether to get what is missing.
-    :returns: the esrally command lines, one for each kind of start.
     :raises PaddockError: as for a single race.
     """
     tournament, seen, lines = setting.plan.tournament, set(), []
+    corpora: dict[str, str] = {}
     for start in setting.plan.schedule:
         if start.contenders in seen:
             continue
@@ -262,7 +296,10 @@ def check_races(setting: Setting, fetch: bool) -> list[str]:
         race = setting.prepare(
             race_options(tournament, start, setting.options, race_id, setting.stored.id, laps, stop), fetch
         )
+        _check_lap(tournament, race.corpus_documents)
         lines.append(command.printable(race.request))
+        if race.corpus is not None:
+            corpora[f"the corpus {race.corpus.name}"] = race.corpus.sha256
         if race.request.client_options_temporary and race.request.client_options:
             race.request.client_options.unlink(missing_ok=True)
-    return lines
+    return Checked(tuple(lines), corpora)

@@ -4,7 +4,7 @@ definition/      the tournament file as it was, and the table beside it
 plan.json        the schedule
 journal.jsonl    everything that happened (paddock.tournaments.journal)
 laps/            the lap runner's own journals, one per race, and the files that ask it to stop
-result.json      the result, written whenever the tournament ends or is interrupted
+result.json      the result, written with the report when the tournament ends, alone when it is interrupted
 """
 
 from __future__ import annotations

@@ -5,10 +5,13 @@ FAKE_LAPS holds JSON:
   noise         standard deviation of the log of a lap's rate; 0.05
   seed          of the noise, with the race id
   errors        race ids that fail after their laps, as Rally says it
+  dies          race ids that fail before their first lap
   void          level -> why each of its measured laps is void
+  queries       level -> median of its searches in ms, where there are any; 4
   stop_short    race ids that end without their last block, as if nothing were wrong
   hang          race id -> laps after which it waits for ever, with a child that does so too
   pause         seconds between two laps
+  shares        whether laps tell how they went inside; true
 """
 
 import hashlib
@@ -28,11 +31,14 @@ def main():
     race = {"race-id": race_id, "rally-version": "fake"}
     (folder / "race.json").write_text(json.dumps(race))
     params = json.loads(options["track-params"])
+    start = race_id.partition("-s")[2]
+    dies = start in behaviour.get("dies", [])
     try:
-        run(race_id, params, behaviour)
+        if not dies:
+            run(race_id, params, behaviour)
     except KeyboardInterrupt:
         sys.exit(130)
-    if race_id.partition("-s")[2] in behaviour.get("errors", []):
+    if dies or start in behaviour.get("errors", []):
         print("[ERROR] Cannot race. The node is gone\n\nGetting further help:\n*****")
         sys.exit(64)
     race["results"] = {"op_metrics": [{"task": "laps", "error_rate": 0.0}]}
@@ -87,14 +93,25 @@ def record(params, number, block, position, level, seconds, began, behaviour):
         "started_at": began,
         "ended_at": began + seconds,
         "documents_per_second": [int(documents / seconds)] * int(seconds),
+        "bulks": 100,
+        "share_ms": [round(1000 * seconds / 100)] * 100 if behaviour.get("shares", True) else None,
         "driver_cpu_seconds": 0.5,
         "node_cpu_ms": 900,
         "node_cpu_ms_with_merges": 1000,
         "latency_ms": {"p50": 10.0, "p90": 15.0, "p99": 20.0, "max": 30.0},
         "index_figures": {"store_bytes": 100 * documents},
         "freshness": {"p50": 0.5, "p99": 1.0, "markers": 8} if params.get("freshness_probe") else None,
+        "searches": searches(params, behaviour, level),
         "void": void,
     }
+
+
+def searches(params, behaviour, level):
+    """Searches of a lap whose median is 4 ms unless behaviour says otherwise."""
+    if not params.get("lap_searches"):
+        return None
+    median = behaviour.get("queries", {}).get(level, 4.0)
+    return {"rounds": params["lap_searches"], "seconds": 1.0, "p50_ms": median, "p90_ms": 2 * median, "queries": {}}
 
 
 main()

@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+from esrally.utils import opts
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -71,6 +72,27 @@ def test_parameters_port_tags_and_test_mode_reach_rally() -> None:
     assert "--target-hosts=127.0.0.1:39500" in words
     assert "--test-mode" in words
     assert words[-1] == "--telemetry=jit"
+
+
+def test_the_machine_is_recorded_and_not_printed() -> None:
+    """Rally gets it with the tags, a tag of the user's wins; who pastes the command elsewhere has another machine."""
+    request = a_request(circumstances={"CPU": "AMD EPYC 7763", "cores": "2"}, user_tags={"engine": "embedded"})
+    assert "--user-tags=CPU:AMD EPYC 7763,cores:2,engine:embedded" in arguments(request)
+    assert "--user-tags=engine:embedded" in shlex.split(printable(request))
+    assert "--user-tags=CPU:mine" in arguments(a_request(circumstances={"CPU": "x"}, user_tags={"CPU": "mine"}))
+
+
+_TAG = st.text(st.characters(exclude_categories=["Cs", "Cc", "Zs", "Zl", "Zp"]), min_size=1, max_size=9)
+
+
+@given(st.dictionaries(_TAG, _TAG | st.sampled_from(["host:9200", "a, b", "'x'", "x.json", "24 GiB"]), min_size=1))
+def test_rally_reads_the_tags_as_they_are_meant(tags: dict[str, str]) -> None:
+    """Commas, colons and quotes come through whole; only what looks like a number or a truth value becomes one."""
+    (word,) = [word for word in arguments(a_request(user_tags=tags)) if word.startswith("--user-tags=")]
+    read = opts.to_dict(word.removeprefix("--user-tags="))
+    assert set(read) == set(tags)
+    for name, value in tags.items():
+        assert read[name] == value or read[name] == opts.kv_to_map([f"x:{value}"])["x"]
 
 
 def test_the_printed_command_can_be_pasted() -> None:

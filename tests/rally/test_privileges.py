@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from paddock.errors import MachineError
-from paddock.rally.privileges import choose_identity, namespaces_work
+from paddock.rally.privileges import choose_identity, namespaces_work, runs_as
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root has to become somebody else")
 
@@ -30,11 +30,13 @@ def test_an_ordinary_user_stays_who_they_are(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("os.geteuid", lambda: 1000)
     identity = choose_identity(True, False, (), ())
     assert (identity.prefix, dict(identity.popen)) == ((), {})
+    assert runs_as(provisions=True) == "an ordinary user"
 
 
 def test_against_an_existing_cluster_root_may_stay_root() -> None:
     """Rally starts no node there, so nobody objects."""
     assert choose_identity(False, False, (), ()).prefix == ()
+    assert runs_as(provisions=False) in ("root", "an ordinary user")
 
 
 @as_root
@@ -48,6 +50,7 @@ def test_in_a_namespace_root_is_somebody_else_and_still_owns_its_files(tmp_path:
         [*identity.prefix, "sh", "-c", f"id -u; touch {file}"], capture_output=True, text=True, check=True
     )
     assert seen.stdout.strip() != "0"
+    assert runs_as(provisions=True) == "root in a user namespace"
     assert file.stat().st_uid == 0
 
 
@@ -60,7 +63,7 @@ def test_without_namespaces_another_user_is_taken(no_namespaces: None, tmp_path:
     identity = choose_identity(True, False, (Path("/bin/sh"),), (shared,))
     subprocess.run(["sh", "-c", f"touch {shared}/made"], check=True, **identity.popen)
     assert (shared / "made").stat().st_uid != 0
-    assert "nobody" in identity.description
+    assert runs_as(provisions=True) == "an ordinary user in the place of root"
 
 
 @as_root

@@ -17,12 +17,14 @@ from paddock.tournaments.model import (
     Absolute,
     Contender,
     Lap,
+    Markers,
     Metric,
     MetricResult,
     Published,
     Result,
     Tournament,
     Verdict,
+    VoidStart,
 )
 
 BEGAN = 1_790_000_000.0
@@ -78,6 +80,7 @@ def simulated(
                 documents = round(sum(rates))
                 reason = void(start, block, name)
                 p50 = freshness[name] * math.exp(chance.gauss(0, 0.1)) if freshness else 0.0
+                seen = _markers(freshness[name], 1000 * documents / rate, chance) if freshness else None
                 laps.append(
                     Lap(
                         start=start,
@@ -91,7 +94,8 @@ def simulated(
                         began=round(now, 2),
                         void=reason,
                         rates=tuple(round(one, 1) for one in rates),
-                        freshness={"p50": round(p50, 1), "p99": round(1.9 * p50, 1), "n": 60.0} if freshness else None,
+                        freshness={"p50": round(p50, 1), "p99": round(1.9 * p50, 1), "n": 12.0} if freshness else None,
+                        markers=seen,
                         prices={
                             PRICES[0].name: round(1.6e6 / speeds[name] * math.exp(chance.gauss(0, 0.02)), 2),
                             PRICES[1].name: round(137 * (speeds[name] / 30_000) ** 0.2 + chance.gauss(0, 0.6), 2),
@@ -101,6 +105,17 @@ def simulated(
                 )
                 now += seconds + 2.2
     return tuple(laps)
+
+
+def _markers(median: float, lap: float, chance: random.Random) -> Markers:
+    """Markers of a lap of that many milliseconds, found after 0 to twice the median unless the lap ends before."""
+    sent = [lap * number / 12 for number in range(12)]
+    found = [chance.uniform(0, 2 * median) for _ in sent]
+    pairs = list(zip(sent, found, strict=True))
+    return Markers(
+        tuple(round(wait, 1) for begin, wait in pairs if begin + wait <= lap),
+        tuple(round(lap - begin, 1) for begin, wait in pairs if begin + wait > lap),
+    )
 
 
 def measured(
@@ -241,6 +256,27 @@ def grid(rows: Sequence[int] = (125, 500, 1000), columns: Sequence[int] = (1, 2,
     return result("workers-by-batch", contenders, laps, description="How many clients, how large a bulk?")
 
 
+def study_grid() -> Result:
+    """A grid with published means and standard deviations, a misprint among either, and a cell of laps too short."""
+    base = grid((16, 125, 1250), (1, 2, 4))
+    names = [contender.name for contender in base.tournament.contenders]
+    figures_of = {name: 470.0 + 290 * number for number, name in enumerate(names)}
+    misprint = "clients 2, bulk 16"
+    published = Published(
+        source="A seminar paper, 2017",
+        unit="docs/s",
+        figures={**figures_of, misprint: 99_999.0},
+        deviations=("Bulk clients stand for pipeline workers.",),
+        excluded={misprint: "Printed as 99999, an evident misprint."},
+        sds={name: round(0.3 * figure, 1) for name, figure in figures_of.items() if name != "clients 4, bulk 16"},
+        excluded_sds={"clients 4, bulk 16": "Printed as 186936.7, an evident misprint."},
+    )
+    laps = tuple(
+        replace(lap, rates=lap.rates[:1]) if lap.contender == "clients 4, bulk 1250" else lap for lap in base.laps
+    )
+    return result("study-workers-by-batch", base.tournament.contenders, laps, published=published)
+
+
 def study() -> Result:
     """The refresh interval with a freshness probe, and published figures of which one is left out."""
     speeds = {"refresh 1s": 26_000.0, "refresh 5s": 28_400.0, "refresh 30s": 31_000.0, "refresh off": 31_500.0}
@@ -271,7 +307,7 @@ def study() -> Result:
 
 
 def with_voids() -> Result:
-    """Two starts, some void laps, the second start void as a whole, and one contender without a valid pair."""
+    """Some void laps, a start void as a whole, one dead before its first lap, a contender without a valid pair."""
 
     def void(start: int, block: int, name: str) -> str | None:
         if name == "request durability":
@@ -283,7 +319,15 @@ def with_voids() -> Result:
     speeds = {"sync 5s": 25_000.0, "sync 30s": 27_500.0, "request durability": 9_000.0}
     contenders = [Contender(name, {}) for name in speeds]
     laps = simulated(speeds, starts=2, blocks=8, void=void, seed=13)
-    return result("translog-sync", contenders, laps, ("Start 2 failed twice and is void.",), starts=2)
+    held = result("translog-sync", contenders, laps, ("Start 2 failed twice and is void.",), starts=3)
+    return replace(held, void_starts=(VoidStart(3, "The race failed. The port 39200 is taken. More in rally.log."),))
 
 
-ALL = {"decided": decided, "undecided": undecided, "grid": grid, "study": study, "voids": with_voids}
+ALL = {
+    "decided": decided,
+    "undecided": undecided,
+    "grid": grid,
+    "study": study,
+    "study-grid": study_grid,
+    "voids": with_voids,
+}

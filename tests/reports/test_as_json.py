@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from paddock.errors import FileError, UsageError
 from paddock.reports import read_result, result_as_json, result_from_json, write_report
-from paddock.tournaments.model import Contender, Lap, Result
+from paddock.tournaments.model import Contender, Lap, Markers, Result
 from tests.reports.results import ALL, result
 
 _TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
@@ -39,7 +39,7 @@ def test_round_trip_of_anything(
 ) -> None:
     """Any name, any JSON-like level and parameters, any numbers and reasons survive."""
     contenders = [Contender(name, level, ("a", name), params, {name: level})]
-    lap = Lap(1, 1, 1, name, False, 10, 10, 1.0, 0.0, void, tuple(rates), {name: 1.0}, {})
+    lap = Lap(1, 1, 1, name, False, 10, 10, 1.0, 0.0, void, tuple(rates), {name: 1.0}, Markers((1.0,), ()))
     before = result(name, contenders, [lap])
     assert result_from_json(json.loads(json.dumps(result_as_json(before), allow_nan=False))) == before
 

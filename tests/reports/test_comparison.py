@@ -88,9 +88,44 @@ def test_tournaments_on_two_machines() -> None:
     assert [one.name for one in found.differences] == ["CPU"]
     assert found.verdicts[0].name == "flush 2gb / flush 512mb, docs/s"
     assert found.verdicts[0].values == ("faster 1.23 (1.16 to 1.31)",) * 2
-    assert found.warnings == (
-        "Absolute values of different tournaments hold the machine's drift between them; compare the ratios.",
+    machine, drift = found.warnings
+    assert machine.startswith("They did not run on the same machine in the same state (CPU: 2 x AMD EPYC 7763")
+    assert drift.startswith("Absolute values of different tournaments hold the machine's drift between them")
+
+
+HERE = {"CPU": "AMD EPYC 7763", "cores": 2, "memory": "8 GiB", "kernel": "Linux 6.1", "user": "an ordinary user"}
+
+
+def test_races_on_two_machines() -> None:
+    """Whatever differs in the machine is one thing, named in a warning of its own; Rally made a number of the cores."""
+    there = {**HERE, "CPU": "Xeon", "cores": 8}
+    found = compare([race("a", **{"user-tags": HERE}), race("b", **{"user-tags": there})])
+    assert [one.name for one in found.differences] == ["CPU", "cores"]
+    assert found.warnings[0].startswith(
+        "They did not run on the same machine in the same state (CPU: AMD EPYC 7763 or Xeon; cores: 2 or 8)"
     )
+    assert "three times in four" in found.warnings[1]
+    found = compare([race("a", **{"user-tags": HERE}), race("b", car=["2gheap"], **{"user-tags": there})])
+    assert "They differ in 2 things (cars, the machine)" in found.warnings[1]
+
+
+def test_a_machine_that_was_not_recorded_is_no_other_machine() -> None:
+    """Races of plain Rally say nothing of the machine: a gentle sentence, and none if nobody recorded it."""
+    found = compare([race("a", **{"user-tags": HERE}), race("b", **{"user-tags": {}})])
+    assert found.differences == ()
+    assert found.warnings[0] == "On which machine b ran was not recorded; it may have been another."
+    assert len(compare([race("a"), race("b")]).warnings) == 1
+
+
+def test_a_race_and_a_tournament_on_one_machine() -> None:
+    """Both record the machine, Paddock and Java under the same names."""
+    told = {name: str(text) for name, text in HERE.items()}
+    tournament = replace(undecided(), circumstances={**told, "Paddock": "0.1.0", "Java": "21.0.8"})
+    same = race("a", **{"user-tags": {**HERE, "paddock": "0.1.0", "java": "21.0.8"}})
+    other = race("a", **{"user-tags": {**HERE, "kernel": "Linux 6.8", "paddock": "0.2.0", "java": "17.0.1"}})
+    names = {"kernel", "Paddock", "Java"}
+    assert not names & {one.name for one in compare([same, tournament]).differences}
+    assert names <= {one.name for one in compare([other, tournament]).differences}
 
 
 def test_contenders_of_one_name_that_are_not_the_same() -> None:

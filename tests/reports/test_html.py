@@ -12,7 +12,7 @@ from paddock.reports.build import build
 from paddock.reports.html import render_html
 from paddock.reports.markdown import render_markdown
 from paddock.tournaments.model import Contender, Result
-from tests.reports.results import ALL, result, simulated
+from tests.reports.results import ALL, result, simulated, study_grid
 
 VOID_TAGS = {"meta", "link", "br", "hr", "img", "input"}
 HOSTILE = "<script>alert('x')</script> \"&amp; $\\frac{1}$ | `x`"
@@ -150,6 +150,55 @@ def test_a_tournament_without_a_lap() -> None:
     assert "Nothing can be said: no contender has a valid pair with the baseline a." in parsed.text
     assert "No lap was run." in parsed.text
     assert "<svg" not in text
+
+
+def test_a_study_of_a_grid_stands_beside_the_measurement() -> None:
+    """Published and measured maps of mean and standard deviation, and both in the line charts, with their figures."""
+    one = study_grid()
+    published = one.tournament.published
+    assert published is not None
+    _, parsed = page(one)
+    names = [attributes.get("id") for attributes in parsed.all("figure")]
+    maps = [f"heat-{name}-1" for name in ("published-mean", "mean", "published-sd", "sd", "ratio")]
+    assert names[names.index(maps[0]) :][:7] == [*maps, "lines-across-1", "lines-down-1"]
+    for name, mean in published.figures.items():
+        assert (f"{mean:,.0f}" in parsed.texts["heat-published-mean-1"]) is (name not in published.excluded)
+    for chart in ("lines-across-1", "lines-down-1"):  # both tables have a row per number of clients
+        assert "Published: " in parsed.texts[chart]
+        assert "Measured here: " in parsed.texts[chart]
+        assert "2, published" in parsed.texts[chart]
+        assert "2, measured here" in parsed.texts[chart]
+
+
+@pytest.mark.parametrize(
+    ("figure", "name", "printed"),
+    [
+        ("heat-published-mean-1", "clients 2, bulk 16", "99999"),
+        ("heat-published-sd-1", "clients 4, bulk 16", "186936.7"),
+    ],
+)
+def test_misprints_are_marked_and_kept_out(figure: str, name: str, printed: str) -> None:
+    """A misprint's cell has a mark instead of a figure, its reason is told, and it is nobody's highest or lowest."""
+    (plot,) = [plot for section in build(study_grid()).sections for plot in section.plots if plot.name == figure]
+    cells = [cell for row in plot.table.rows for cell in row[1:]]
+    assert cells.count("†") == 1
+    assert f"† {name}: Printed as {printed}" in plot.reading
+    assert f"† {name}: Printed as {printed}" in plot.description
+    assert "NaN" not in plot.description
+    assert "186,9" not in plot.description
+    for drawing in (plot.wide, plot.narrow):
+        assert drawing.count(">†</text>") == 1
+
+
+def test_seconds_of_laps_too_short_are_not_made_up() -> None:
+    """A cell whose laps hold no two whole seconds has no standard deviation between them, and a sentence says so."""
+    section = next(section for section in build(study_grid()).sections if section.heading == "bulk size x clients")
+    (plot,) = [plot for plot in section.plots if plot.name == "heat-sd-1"]
+    assert [cell for row in plot.table.rows for cell in row[1:]].count("-") == 1
+    shares, short = section.paragraphs
+    assert shares.startswith("The standard deviation between seconds is 30 % of the mean as published and ")
+    assert short.startswith("The laps of 1 cell do not hold two whole seconds in all")
+    assert "empty cells have laps without two whole seconds in all" in plot.reading
 
 
 @pytest.mark.parametrize("name", ["grid"])

@@ -17,6 +17,7 @@ from paddock.reports.as_csv import laps_as_csv
 from paddock.reports.junit import result_as_junit
 from paddock.reports.plots.pareto import Trade, best
 from paddock.reports.plots.scales import limits
+from paddock.reports.price_sections import price_section
 from paddock.reports.study_sections import published_ratios, study_section
 from paddock.reports.verdict_sections import verdict_section
 from paddock.tournaments.model import (
@@ -141,10 +142,12 @@ def test_junit_kinds() -> None:
         assert outcomes == ([kind] if kind else []), (metric.name, word, ratio)
         assert suite.get("tests") == "1"
     suite = junit(with_voids())
-    assert (suite.get("errors"), suite.get("skipped"), suite.get("failures")) == ("1", "1", "0")
-    error = suite.find("testcase[@name='start 2']/error")
-    assert error is not None
-    assert error.get("message") == "Start 2 is void: The node did not answer any more."
+    assert (suite.get("errors"), suite.get("skipped"), suite.get("failures")) == ("2", "1", "0")
+    errors = [case.find("error") for case in suite.iter("testcase") if (case.get("name") or "").startswith("start")]
+    assert [error.get("message") for error in errors if error is not None] == [
+        "Start 2 is void: The node did not answer any more.",
+        "Start 3 is void: The race failed. The port 39200 is taken. More in rally.log.",
+    ]
 
 
 @given(st.text(max_size=20).filter(lambda name: name != "a"))
@@ -179,13 +182,27 @@ def test_void_laps_count_nowhere() -> None:
 
 
 def test_freshness_is_a_price_where_it_was_probed() -> None:
-    """The median of the laps' percentiles per contender stands beside the other prices."""
-    names = [price.metric.name for price in figures.prices(study())]
-    assert names[-2:] == ["acknowledged to searchable, p50", "acknowledged to searchable, p99"]
-    fresh = figures.freshness(study(), "p50")
-    assert 450 < fresh["refresh 1s"] < 650
-    assert fresh["refresh 30s"] > 10_000
-    assert figures.freshness(decided(), "p50") == {}
+    """Quantiles over all laps of a contender stand beside the other prices, and are bounds where laps are too short."""
+    median, late = figures.prices(study())[-2:]
+    assert [median.metric.name, late.metric.name] == [
+        "acknowledged to searchable, p50",
+        "acknowledged to searchable, p99",
+    ]
+    assert 450 < median.values["refresh 1s"] < 650
+    assert 2_000 < median.values["refresh 5s"] < 3_200
+    assert median.at_least == {"refresh 30s", "refresh off"}
+    assert 3_000 < median.values["refresh 30s"] < 10_000
+    assert figures.freshness(decided()) == ()
+
+
+def test_what_laps_are_too_short_to_see_is_said() -> None:
+    """Where the median is longer than a lap, a sentence says so and the table says "over"."""
+    section = price_section(study())
+    assert section is not None
+    assert any(item.startswith("refresh 30s: ") and "the median is longer" in item for item in section.items)
+    assert not any(item.startswith("refresh 5s") for item in section.items)
+    (row,) = [row for row in section.plots[0].table.rows if row[0] == "refresh 30s"]
+    assert any(cell.startswith("over ") for cell in row)
 
 
 def test_grids() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ import yaml
 
 from paddock import paths
 from paddock.client_options import ClientOptions
+from paddock.corpora.record import FROM_RECIPE, CorpusRecord
 from paddock.race_options import PreparedRace, RaceOptions
 from paddock.rally import preflight
 from paddock.rally.command import parse_pairs
@@ -37,7 +39,15 @@ def prepare_without_elasticsearch(options: RaceOptions, fetch: bool) -> Prepared
         target_hosts="127.0.0.1:9",
     )
     track = Track(options.track, "", paths.TRACKS / options.track, (), ())
-    return PreparedRace(request, track, ClientOptions(), options.documents, 0, ())
+    return PreparedRace(request, track, ClientOptions(), options.documents, 0, (), a_corpus())
+
+
+def a_corpus() -> CorpusRecord:
+    """What is known of a corpus that nobody has made; FAKE_CORPUS is its checksum."""
+    checksum = os.environ.get("FAKE_CORPUS", "ab" * 32)
+    return CorpusRecord(
+        Path("apache.json"), "apache", "apache", FROM_RECIPE, "", 1, 20_000, 1, 7, checksum, "2026-01-01", 0, {}
+    )
 
 
 def disregard_other_rallies(replace: Callable[[Any, str, Any], None]) -> None:

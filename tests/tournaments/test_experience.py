@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from paddock.tournaments.command import run_tournament
-from paddock.tournaments.durations import identity
+from paddock.tournaments.durations import SECONDS_BETWEEN_LAPS, identity, searching
 from paddock.tournaments.experience import gather_experience
 from paddock.tournaments.files import read_tournament
 from paddock.tournaments.options import TournamentOptions
@@ -38,3 +38,15 @@ def test_a_tournament_teaches_laps_pauses_and_noise(
     assert learned.tournaments == 1
     find_tournament("latest").journal.write_text('{"kind": "lap"}\n')
     assert gather_experience().tournaments == 0
+
+
+def test_searches_are_learned_apart(fake_laps: Callable[..., None], definition: Callable[..., Path]) -> None:
+    """Pauses with searches in them say nothing of those without, and are known by what is searched and how often."""
+    fake_laps(rates={"1s": 5_000, "30s": 5_000})
+    file = definition(stop_early=False, searches=20, blocks=4)
+    run_tournament(str(file), TournamentOptions(seed=1), prepare_without_elasticsearch)
+    learned = gather_experience()
+    key = searching(read_tournament(file))
+    assert key == ("apache", 10_000, 20)
+    assert learned.between_searching_laps == {key: pytest.approx(0.5, rel=0.1)}
+    assert learned.between_laps == SECONDS_BETWEEN_LAPS

@@ -122,6 +122,9 @@ def test_a_grid_of_cars_is_at_node_level(definition: Write) -> None:
         ({"block": 3}, r"'block' was unexpected"),
         ({"lap_documents": 2_000_000}, r"a lap of 2,000,000 documents does not fit a corpus of 1,000,000"),
         ({"track_params": {"levels": ["1s"]}}, r"'levels' is set by the tournament itself"),
+        ({"metric": "query p50 ms"}, r"small.yml:\d+: the metric 'query p50 ms' needs searches: add 'searches: 20'"),
+        ({"searches": -1}, r"-1 is less than the minimum of 0"),
+        ({"track_params": {"lap_searches": 3}}, r"'lap_searches' is set by the tournament itself"),
         ({"cars": ["1gheap", "4gheap"]}, r"cars that cannot be: .*contradict"),
         ({"cars": ["1gheep"]}, r"There is no car '1gheep'. Did you mean '1gheap'"),
         ({"quick": {"contenders": ["1s", "31s"]}}, r"There is no contender '31s'. Did you mean .*'30s'"),
@@ -152,6 +155,32 @@ def test_contradictory_contenders_are_refused(definition: Write, contender: dict
     """A node's setting at an index, names that clash, levels that the lap runner would call otherwise."""
     with pytest.raises(FileError, match=sentence):
         read_tournament(definition(contenders=[{"name": "1s", "level": "1s"}, contender]))
+
+
+@pytest.mark.parametrize(
+    ("challenge", "level", "refused"),
+    [
+        ("mapping-cost", "keywords", True),
+        ("mapping-cost", "track", False),
+        ("settings", {"mapping": "full", "bulk_size": 500}, True),
+        ("settings", {"bulk_size": 500}, False),
+    ],
+)
+def test_searches_need_the_mapping_that_they_are_made_for(
+    definition: Write, challenge: str, level: Any, refused: bool
+) -> None:
+    """A query for a field that is gone finds nothing and is fast: that would win."""
+    contenders = [
+        {"name": "a", "level": {}},
+        {"name": str(level) if challenge == "mapping-cost" else "b", "level": level},
+    ]
+    changes = {"challenge": challenge, "baseline": "a", "contenders": contenders}
+    read_tournament(definition(**changes))
+    if not refused:
+        assert read_tournament(definition(**changes, searches=5)).searches == 5
+        return
+    with pytest.raises(FileError, match=r"small.yml:\d+: .*another mapping.*leave 'searches' out"):
+        read_tournament(definition(**changes, searches=5))
 
 
 def test_plain_levels_make_no_sense_in_the_general_challenge(definition: Write) -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from paddock.tournaments.journal import CUT_OFF, DONE, FAILED, Journal, read_journal
 from paddock.tournaments.lap_lines import LapLines
 from paddock.tournaments.laps import blocks_done, laps_of, read_lap, whole_blocks
+from paddock.tournaments.model import Markers
 from tests.tournaments.test_schedule import a_tournament
 
 
@@ -42,7 +43,7 @@ def a_journal(folder: Path) -> Journal:
 
 
 @given(cut=st.integers(0, 4000))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 def test_a_journal_cut_anywhere_can_be_read_and_gone_on_with(tmp_path: Path, cut: int) -> None:
     """Whole lines before the cut stay, half a line is dropped, and what is added then is read again."""
     file = tmp_path / "journal.jsonl"
@@ -61,7 +62,7 @@ def test_a_journal_cut_anywhere_can_be_read_and_gone_on_with(tmp_path: Path, cut
 
 
 @given(pieces=st.lists(st.integers(1, 60), max_size=40), known=st.integers(0, 5))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 def test_a_growing_file_is_read_once(tmp_path: Path, pieces: list[int], known: int) -> None:
     """However the lines arrive, each is handed out once and in order; those known before are left out."""
     file = tmp_path / "laps.jsonl"
@@ -107,16 +108,25 @@ def test_the_fields_of_a_lap_line_find_their_places(tmp_path: Path) -> None:
         driver_cpu_seconds=0.02,
         latency_ms={"p50": 5.0, "p99": None},
         index_figures={"store_bytes": 250_000},
-        freshness={"p50": 0.4, "p99": None, "markers": 7},
+        freshness={"p50": 0.4, "p99": None, "markers": 7, "found_seconds": [0.4, 0.5], "waiting_seconds": [0.9]},
         documents_per_second=[600, 400],
+        searches={"rounds": 20, "p50_ms": 3.5, "p90_ms": 4.5, "queries": {"any": {"p50_ms": 3.5, "p90_ms": 4.5}}},
     )
     lap = read_lap(record, attempt, warmup_blocks=3)
     assert (lap.start, lap.block, lap.position, lap.contender, lap.warmup) == (1, 4, 2, "a", False)
     assert lap.docs_per_second == 500.0
     assert lap.freshness == {"p50": 400.0, "n": 7.0}
+    assert lap.markers == Markers(found=(400.0, 500.0), waiting=(900.0,))
     assert lap.rates == (600.0, 400.0)
     assert dict(lap.prices) == pytest.approx(
-        {"node CPU s/M docs": 60.0, "driver CPU s/M docs": 20.0, "bytes/doc": 250.0, "bulk p50 ms": 5.0}
+        {
+            "node CPU s/M docs": 60.0,
+            "driver CPU s/M docs": 20.0,
+            "bytes/doc": 250.0,
+            "bulk p50 ms": 5.0,
+            "query p50 ms": 3.5,
+            "query p90 ms": 4.5,
+        }
     )
 
 

@@ -19,7 +19,7 @@ from paddock.tracks import build, check_parameters, load_track
 Write = Callable[..., Path]
 
 
-@pytest.mark.parametrize("name", ["refresh-interval", "heap", "grid-bulk-size-clients", "study-refresh-interval"])
+@pytest.mark.parametrize("name", ["refresh-interval", "heap", "grid-bulk-size-clients", "codec-search"])
 def test_the_lap_runner_plans_exactly_what_the_tournament_planned(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -55,6 +55,7 @@ def test_the_lap_runner_plans_exactly_what_the_tournament_planned(
     assert {lap.count for lap in laps} == {tournament.lap_documents}
     assert {lap.journal for lap in laps} == {tmp_path / "laps.jsonl"}
     assert {lap.freshness_probe for lap in laps} == {tournament.freshness}
+    assert {(lap.searches, bool(lap.queries)) for lap in laps} == {(tournament.searches, name == "codec-search")}
 
 
 def test_parameters_of_the_tournament_itself_are_refused() -> None:

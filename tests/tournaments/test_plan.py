@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from paddock.tournaments.durations import Experience, identity, lap_seconds
+from paddock.tournaments.durations import Experience, identity, lap_seconds, searching
 from paddock.tournaments.model import Contender
 from paddock.tournaments.plan import make_plan
 from paddock.tournaments.plan_text import render_plan, resolvable
@@ -21,6 +21,19 @@ def test_the_minutes_are_those_of_laps_and_starts() -> None:
     plan = make_plan(tournament, 1, Experience(known, between_laps=1.0, per_start=60.0, tournaments=1))
     assert plan.minutes == pytest.approx(2 * (60 + 10 * 2 * 5) / 60)
     assert plan.warmup_seconds == pytest.approx(3 * 2 * 4)
+
+
+def test_searches_take_their_time() -> None:
+    """They lengthen the plan by every round of every lap; what was measured with as many of them replaces the guess."""
+    tournament = a_tournament(2, blocks=7, starts=2)
+    with_them, with_more = (replace(tournament, searches=searches) for searches in (20, 40))
+    minutes = [make_plan(one, 1).minutes for one in (tournament, with_them, with_more)]
+    laps = 2 * 10 * 2
+    assert minutes[2] - minutes[1] == pytest.approx(laps * 20 * 0.02 / 60)
+    assert minutes[1] - minutes[0] == pytest.approx(laps * (25 * 0.02 + 1) / 60)
+    known = Experience(between_laps=1.0, between_searching_laps={searching(with_them): 6.0})
+    learned = [make_plan(one, 1, known).minutes for one in (tournament, with_them)]
+    assert learned[1] - learned[0] == pytest.approx(laps * 5 / 60)
 
 
 def test_small_bulks_take_longer() -> None:

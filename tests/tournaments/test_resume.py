@@ -146,6 +146,24 @@ def test_it_does_not_go_on_with_something_else(
         hold(None, resume="latest")
 
 
+def test_it_does_not_go_on_with_another_corpus(
+    process: Callable[..., subprocess.Popen[str]],
+    fake_laps: Behave,
+    definition: Write,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A corpus of the same name with other bytes is named; with the old ones it goes on."""
+    killed = process(definition(blocks=4), {"001": 8}, 8)
+    killed.send_signal(signal.SIGKILL)
+    killed.wait()
+    monkeypatch.setenv("FAKE_CORPUS", "cd" * 32)
+    with pytest.raises(UsageError, match="cannot go on, because the corpus apache changed"):
+        hold(None, resume="latest")
+    monkeypatch.delenv("FAKE_CORPUS")
+    fake_laps()
+    assert hold(None, resume="latest").stopped == "all blocks done"
+
+
 def test_resume_takes_no_other_options(fake_laps: Behave, definition: Write) -> None:
     """What a tournament was begun with cannot be changed half-way."""
     with pytest.raises(UsageError, match="leave the rest out"):

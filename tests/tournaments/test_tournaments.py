@@ -5,14 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from xml.etree import ElementTree as Tree
 
 import pytest
 
 from paddock import paths
+from paddock.circumstances import circumstances
 from paddock.errors import MachineError, UsageError
 from paddock.files import write_json
 from paddock.locks import locked
-from paddock.reports.as_json import result_from_json
+from paddock.reports import write_report
+from paddock.reports.as_json import result_as_json, result_from_json
+from paddock.reports.build import build
+from paddock.reports.junit import result_as_junit
 from paddock.tournaments.command import run_tournament
 from paddock.tournaments.journal import DONE, FAILED
 from paddock.tournaments.model import EQUIVALENT, FASTER, SLOWER, UNDECIDED
@@ -82,6 +87,24 @@ def test_a_metric_where_less_is_better_turns_the_verdict(fake_laps: Behave, defi
     assert result.main.verdicts[0].verdict == EQUIVALENT
     rate = next(one for one in result.others if one.metric.name == "docs/s")
     assert rate.verdicts[0].verdict == FASTER
+
+
+def test_query_latency_can_be_what_it_is_about(fake_laps: Behave, definition: Write) -> None:
+    """Where searches take half as long the contender is faster, however slowly it is indexed; speed is the price."""
+    fake_laps(rates={"30s": 5_000}, queries={"30s": 2.0})
+    result = hold(definition(metric="query p50 ms", searches=20, stop_early=False))
+    verdict = result.main.verdicts[0]
+    assert (verdict.verdict, verdict.ratio) == (FASTER, pytest.approx(0.5))
+    others = {measured.metric.name: measured for measured in result.others}
+    assert others["docs/s"].verdicts[0].verdict == SLOWER
+    assert [one.mean for one in others["query p90 ms"].absolutes] == [8.0, 4.0]
+
+
+def test_query_latency_stands_beside_the_speed(fake_laps: Behave, definition: Write) -> None:
+    """With searches it is a price, without them it is not there."""
+    for searches in (0, 5):
+        names = [measured.metric.name for measured in hold(definition(searches=searches, blocks=1)).others]
+        assert ("query p50 ms" in names, "query p90 ms" in names) == (searches > 0, searches > 0)
 
 
 def test_early_evidence_ends_it(fake_laps: Behave, definition: Write) -> None:
@@ -166,6 +189,19 @@ def test_a_start_that_fails_twice_is_void_and_named(fake_laps: Behave, definitio
     assert any("Start 2 is void" in note for note in result.notes)
 
 
+def test_a_start_that_dies_before_its_first_lap_is_an_error(fake_laps: Behave, definition: Write) -> None:
+    """No lap tells of it, but the result, its JSON and the JUnit file do, with the reason; a start retried does not."""
+    fake_laps(dies=["002", "002-2"], errors=["003"])
+    result = hold(definition(starts=3, blocks=4))
+    (void,) = result.void_starts
+    assert (void.number, "The node is gone" in void.reason) == (2, True)
+    assert {lap.start for lap in result.laps} == {1, 3}
+    assert result_from_json(result_as_json(result)).void_starts == result.void_starts
+    suite = Tree.fromstring(result_as_junit(result)).find("testsuite")  # noqa: S314  our own text
+    assert suite is not None
+    assert [case.get("name") for case in suite.iter("testcase") if case.find("error") is not None] == ["start 2"]
+
+
 def test_a_race_with_laps_missing_has_failed(fake_laps: Behave, definition: Write) -> None:
     """A race that ends well but short of its plan, without being asked to, does not count."""
     fake_laps(stop_short=["001"])
@@ -186,11 +222,26 @@ def test_a_second_tournament_is_refused(fake_laps: Behave, definition: Write) ->
 
 
 def test_the_result_is_written_and_can_be_made_anew(fake_laps: Behave, definition: Write) -> None:
-    """result.json holds the result, and the journal alone gives the same one."""
+    """The report's result.json holds the result, and the journal alone gives the same one."""
     result = hold(definition(blocks=6))
     stored = find_tournament(result.id)
     assert load_result(result.id) == result
+    write_report(result, stored.folder)
     assert result_from_json(json.loads(stored.result.read_text())).main == result.main
+
+
+def test_the_machine_is_recorded_as_races_do_it(fake_laps: Behave, definition: Write) -> None:
+    """The circumstances hold the machine under the names under which race.json has it as tags."""
+    found = hold(definition(blocks=1)).circumstances
+    assert found.items() >= circumstances(paths.benchmarks_folder()).items()
+
+
+def test_the_corpus_is_recorded(fake_laps: Behave, definition: Write) -> None:
+    """Recipe, seed, size and the whole checksum; a report shows the beginning of it."""
+    result = hold(definition(blocks=1))
+    assert result.circumstances["corpus"] == f"recipe apache seed 7 with 20000 documents sha256 {'ab' * 32}"
+    (section,) = [section for section in build(result).sections if section.heading == "Circumstances"]
+    assert dict(section.facts)["corpus"].endswith("sha256 abababababab")
 
 
 def test_a_dry_run_shows_the_plan_and_runs_nothing(

@@ -47,6 +47,8 @@ class FakeElasticsearch(RequestContextHolder):
         self.write_rejections = 0
         self.in_flight = self.most_in_flight = 0
         self._bulks = 0
+        self.on_search: Callable[[int, dict[str, Any]], Any] = lambda number, request: None
+        self._searches = 0
         self.on_bulk: Callable[[int, int], Any] = on_bulk or (lambda number, documents: None)
 
     def names(self) -> list[str]:
@@ -122,6 +124,21 @@ class FakeElasticsearch(RequestContextHolder):
         errors = any(item["index"]["status"] > 299 for item in items)
         return RawAnswer(json.dumps({"took": 3, "errors": errors, "items": items}).encode())
 
+    async def perform_request(self, method: str, path: str, params: Any, body: Any, headers: Any) -> RawAnswer:
+        """What Rally's search runner calls; `on_search` may refuse or change the answer to the nth search, from 1."""
+        assert "raw_response" in self.request_context.get()
+        self._searches += 1
+        request = {"method": method, "path": path, "params": dict(params), "body": body, "headers": headers}
+        await self._called("query", **request)
+        answer = {
+            "took": 2,
+            "timed_out": False,
+            "_shards": {"total": 1, "successful": 1, "skipped": 0, "failed": 0},
+            "hits": {"total": {"value": len(self.documents), "relation": "eq"}},
+        }
+        changed = self.on_search(self._searches, request) or {}
+        return RawAnswer(json.dumps({**answer, **changed}).encode())
+
     async def stats(self, metric: str, index: str | None = None) -> dict[str, Any]:
         if index is None:
             return self._node_stats()
@@ -130,8 +147,15 @@ class FakeElasticsearch(RequestContextHolder):
         self.merging = max(0, self.merging - 1)
         times = {"total": 1, "total_time_in_millis": 2}
         merges = {**times, "current": current, "total_size_in_bytes": 3, "total_throttled_time_in_millis": 4}
-        store = {"store": {"size_in_bytes": 5}, "translog": {"size_in_bytes": 6}, "segments": {"count": 7}}
-        return {"_all": {"total": {**store, "merges": merges, "refresh": times, "flush": times}}}
+        sizes = {"translog": {"size_in_bytes": 6}, "segments": {"count": 7}}
+        return {"_all": {"total": {**sizes, "merges": merges, "refresh": times, "flush": times}}}
+
+    async def segments(self, index: str) -> dict[str, Any]:
+        """Two shards, one of them with a replica: 5 bytes in all."""
+        await self._called("segments", index=index)
+        primary, replica = {"segments": {"_0": {"size_in_bytes": 1}}}, {"segments": {"_0": {"size_in_bytes": 1}}}
+        other = {"segments": {"_0": {"size_in_bytes": 2}, "_1": {"size_in_bytes": 1}}}
+        return {"indices": {index: {"shards": {"0": [primary, replica], "1": [other]}}}}
 
     def _node_stats(self) -> dict[str, Any]:
         """Figures of the last time that the node has looked: every third question."""
@@ -179,6 +203,8 @@ def lap(documents: tuple[Any, ...], journal: Path | None, **changes: Any) -> Lap
         "bulk_size": 10,
         "clients": 2,
         "freshness_probe": False,
+        "searches": 0,
+        "queries": (),
         "journal": journal,
     }
     return Lap(**{**values, **changes})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import pickle
 import re
 import threading
 from pathlib import Path
@@ -101,6 +102,7 @@ def test_parameters_reach_the_plan() -> None:
         "blocks": 1,
         "lap_documents": 3000,
         "freshness_probe": True,
+        "lap_searches": 7,
         "lap_journal": "/laps.jsonl",
         "bulk_size": 250,
         "bulk_indexing_clients": 5,
@@ -116,10 +118,29 @@ def test_parameters_reach_the_plan() -> None:
     ]
     assert {(lap.clients, lap.count, lap.freshness_probe, lap.health) for lap in found} == {(5, 3000, True, "yellow")}
     assert {str(lap.journal) for lap in found} == {"/laps.jsonl"}
+    assert {lap.searches for lap in found} == {7}
     settings = found[1].body["settings"]
     assert settings["index.number_of_shards"] == 2
     assert settings["index.codec"] == "best_compression"
     assert settings["index.refresh_interval"] == "2s"
+
+
+@pytest.mark.parametrize("factor", DEFAULT_LEVELS)
+@pytest.mark.parametrize("name", ALL_TRACKS)
+def test_searches_are_the_tracks_own_queries(name: str, factor: str) -> None:
+    """A lap knows every query of its track, as its file has it, whichever block challenge is raced; by default none."""
+    files = [path.read_text(encoding="utf-8") for path in (TRACKS / name / "operations").glob("*.json")]
+    expected = {query["name"]: query["body"] for query in map(json.loads, files)}
+    found = planned(built(name, factor, {"lap_searches": 3}))
+    for lap in found:
+        assert {query.name: query.params["body"] for query in lap.queries} == expected
+    assert {(lap.searches, lap.queries) for lap in planned(built(name, factor, {}))} == {(0, ())}
+
+
+def test_the_plan_reaches_a_worker() -> None:
+    """Rally sends the whole track to its workers as a pickle, and a worker plans from that."""
+    rally_track = pickle.loads(pickle.dumps(built("apache", "shards", {"lap_searches": 3})))  # noqa: S301  our own
+    assert len(planned(rally_track)[0].queries) == 7
 
 
 def test_small_corpus_means_small_laps() -> None:

@@ -35,7 +35,7 @@ def test_a_good_lap(tmp_path: Path) -> None:
     result = run(client, tmp_path)
     assert [name for name in client.names() if name != "options"] == [
         *("delete", "create", "health", "node figures", "refresh", "count"),
-        *("merges", "index figures", "node figures", "delete"),
+        *("merges", "index figures", "segments", "node figures", "delete"),
     ]
     created = next(request for name, request in client.calls if name == "create")
     assert created["settings"] == {"index.refresh_interval": "1s"}

@@ -25,6 +25,8 @@ PARAMS: dict[str, Any] = {
     "index": "paddock-test",
     "health": None,
     "freshness-probe": False,
+    "searches": 0,
+    "queries": [],
     "journal": None,
     "stop-file": None,
 }

@@ -140,6 +140,15 @@ def test_track_mapping_is_left_alone() -> None:
     assert mapping_variant("nothing-stored", TRACK_MAPPING)["_source"] == {"enabled": False}
 
 
+def test_fields_that_come_later_follow_the_variant() -> None:
+    """What a mapping says about fields that it does not name changes as the named ones do; the rule itself stays."""
+    rule = {"match_mapping_type": "string", "mapping": {"type": "keyword", "ignore_above": 1024}}
+    mappings = {"dynamic": True, "dynamic_templates": [{"texts": rule}], "properties": {"message": {"type": "text"}}}
+    changed = mapping_variant("doc-values-only", mappings)
+    assert changed["dynamic_templates"] == [{"texts": {**rule, "mapping": {**rule["mapping"], "index": False}}}]
+    assert mapping_variant("track", mappings) == mappings
+
+
 @given(levels=st.integers(1, 6), blocks=st.integers(1, 20), seed=st.integers())
 def test_random_orders_are_complete_and_repeat(levels: int, blocks: int, seed: int) -> None:
     """Every block has every level once, and the same seed gives the same orders, more blocks only more of them."""

@@ -109,6 +109,7 @@ def test_everything_is_registered() -> None:
     class Registry:
         sources: dict[str, Any] = {}  # noqa: RUF012 - one registry, one test
         runners: dict[str, Any] = {}  # noqa: RUF012
+        schedulers: dict[str, Any] = {}  # noqa: RUF012
 
         def register_param_source(self, name: str, source: Any) -> None:
             self.sources[name] = source
@@ -117,11 +118,19 @@ def test_everything_is_registered() -> None:
             assert options == {"async_runner": True}
             self.runners[name] = runner
 
+        def register_scheduler(self, name: str, scheduler: Any) -> None:
+            self.schedulers[name] = scheduler
+
     registry = Registry()
     register(registry)
-    assert set(registry.sources) == {"first-documents", "expected-documents", "lap-plan"}
+    assert set(registry.sources) == {
+        *("first-documents", "expected-documents", "lap-plan", "paced-documents", "expected-paced-documents"),
+        *("growth-documents", "grown-documents"),
+    }
+    assert set(registry.schedulers) == {"paced"}
     assert {name: repr(runner) for name, runner in registry.runners.items()} == {
         "check-document-count": "check-document-count",
         "lap": "lap",
+        "settle": "settle",
         "wait-for-health": "wait-for-health",
     }

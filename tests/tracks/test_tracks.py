@@ -48,6 +48,14 @@ DENSE: dict[str, Any] = {
     "search_warmup_iterations": 5,
     "search_iterations": 7,
     "search_target_throughput": 3,
+    "arrivals": "poisson",
+    "bulks_per_second": 4,
+    "rest_throughput": 500,
+    "peak_throughput": 2500.5,
+    "rest_seconds": 2,
+    "peak_seconds": 1.5,
+    "bursts": 3,
+    "growth_steps": [1, 3, 9],
 }
 SPARSE = [
     {},
@@ -57,8 +65,8 @@ SPARSE = [
 ]
 ALL_TRACKS = tracks.track_names()
 CHALLENGES = [
-    *("bulk-clients", "bulk-size", "ingest", "ingest-and-search", "mapping-cost", "refresh-interval", "replicas"),
-    *("settings", "shards", "store-type", "translog-flush"),
+    *("bulk-clients", "bulk-size", "burst", "growing-data", "ingest", "ingest-and-search", "mapping-cost", "paced"),
+    *("refresh-interval", "replicas", "settings", "shards", "store-type", "translog-flush"),
 ]
 
 
@@ -68,16 +76,17 @@ def task(rally_track: Any, name: str) -> Any:
     return found[0] if found else None
 
 
-def test_both_tracks_are_listed_with_their_challenges() -> None:
+def test_all_tracks_are_listed_with_their_challenges() -> None:
     """The lists of ./inv tracks and ./inv challenges come from the files: names, descriptions, one default each."""
     loaded = tracks.load_tracks()
-    assert [track.name for track in loaded] == ["apache", "app-logs"]
+    assert [track.name for track in loaded] == ["apache", "app-logs", "logs", "syslog", "web-events"]
     for track in loaded:
         assert track.description
         assert sorted(challenge.name for challenge in track.challenges) == CHALLENGES
         assert [challenge.name for challenge in track.challenges if challenge.default] == ["ingest"]
         assert all(challenge.description for challenge in track.challenges)
-        assert all({"bulk", "laps"} & set(challenge.tasks) for challenge in track.challenges)
+        loads = {"bulk", "laps", "paced-bulk", "bulk-to-1x"}
+        assert all(loads & set(challenge.tasks) for challenge in track.challenges)
 
 
 @pytest.mark.parametrize("test_mode", [False, True])
@@ -210,4 +219,4 @@ def test_parameter_sources_are_asked(params: dict[str, Any], sentence: str) -> N
 
 def test_folder_without_a_track_is_no_track(tracks_copy: Path) -> None:
     """`shared` lies beside the tracks and must not be listed as one."""
-    assert tracks.track_names(tracks_copy) == ["apache", "app-logs"]
+    assert tracks.track_names(tracks_copy) == ["apache", "app-logs", "logs", "syslog", "web-events"]

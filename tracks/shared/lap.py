@@ -19,6 +19,7 @@ from shared.lap_figures import index_figures, last_node_figures, node_figures, s
 from shared.lap_journal import append_lap
 from shared.lap_load import Load, index_documents
 from shared.lap_plan import Lap
+from shared.lap_searches import SearchFailed, search
 from shared.request_contexts import unmeasured
 
 MERGE_TIMEOUT = 600.0
@@ -72,8 +73,9 @@ class RunLap:
             await es.indices.create(index=lap.index, settings=lap.body["settings"], mappings=lap.body["mappings"])
             await WaitForHealth()(es, {"index": lap.index, "status": lap.health})
             record["settings"] = await settings_in_force(es, lap.index)
-            # Not read again before the end: the nodes would then answer that with figures up to a second old.
-            before = await last_node_figures(es)
+            # Not read again before the end: the nodes would then answer that with figures up to a second old. After the
+            # searches of the lap before they may still answer with figures from before those.
+            before = await (node_figures(es) if lap.searches else last_node_figures(es))
         load, probe = await self._load(es, lap, record)
         with unmeasured(es):
             await es.options(request_timeout=_PATIENCE).indices.refresh(index=lap.index)
@@ -86,6 +88,11 @@ class RunLap:
             record["node_gc_ms"] = after["gc_ms"] - before["gc_ms"]
             record["node_rejections"] = after["rejections"] - before["rejections"]
             problems.extend(_problems(lap, load, record, self._merge_timeout))
+            if lap.searches and not problems:
+                try:
+                    record["searches"] = await search(es, lap.index, lap.queries, lap.searches)
+                except SearchFailed as error:
+                    problems.append(str(error))
             await _delete(es, lap.index)
         return load
 
@@ -116,6 +123,7 @@ class RunLap:
             took_ms=load.took_ms,
             latency_ms=load.latency_ms(),
             documents_per_second=load.documents_per_second(),
+            share_ms=load.share_ms(),
             driver_cpu_seconds=round(spent.user + spent.system - driver.user - driver.system, 3),
             freshness=probe.record() if probe else None,
         )
@@ -142,8 +150,16 @@ def _circumstances(lap: Lap) -> dict[str, Any]:
             (
                 *("settings", "started_at", "ended_at", "seconds", "documents_sent", "documents_acknowledged"),
                 *("documents_counted", "bulks", "errors", "rejections", "reasons", "took_ms", "latency_ms"),
-                *("documents_per_second", "driver_cpu_seconds", "node_cpu_ms"),
-                *("node_gc_ms", "node_rejections", "merge_wait_seconds", "index_figures", "freshness", "void"),
+                *("documents_per_second", "share_ms", "driver_cpu_seconds", "node_cpu_ms"),
+                *(
+                    "node_gc_ms",
+                    "node_rejections",
+                    "merge_wait_seconds",
+                    "index_figures",
+                    "freshness",
+                    "searches",
+                    "void",
+                ),
             )
         ),
     }

@@ -55,11 +55,11 @@ def _totals(nodes: dict[str, Any]) -> dict[str, int]:
 
 
 async def index_figures(es: Any, index: str) -> dict[str, int]:
-    """Sizes in bytes, numbers and milliseconds of one index, replicas included."""
-    answer = await es.indices.stats(index=index, metric="store,segments,merge,refresh,flush,translog")
+    """Sizes in bytes, numbers and milliseconds of one index, replicas included; to be asked after a refresh."""
+    answer = await es.indices.stats(index=index, metric="segments,merge,refresh,flush,translog")
     total = answer["_all"]["total"]
     return {
-        "store_bytes": total["store"]["size_in_bytes"],
+        "store_bytes": _segment_bytes(await es.indices.segments(index=index)),
         "translog_bytes": total["translog"]["size_in_bytes"],
         "segments": total["segments"]["count"],
         "merges": total["merges"]["total"],
@@ -71,6 +71,17 @@ async def index_figures(es: Any, index: str) -> dict[str, int]:
         "flushes": total["flush"]["total"],
         "flush_ms": total["flush"]["total_time_in_millis"],
     }
+
+
+def _segment_bytes(answer: dict[str, Any]) -> int:
+    """The size of all segments of all copies: that under "store" in the statistics may be 10 s old."""
+    return sum(
+        int(segment["size_in_bytes"])
+        for index in answer["indices"].values()
+        for copies in index["shards"].values()
+        for copy in copies
+        for segment in copy["segments"].values()
+    )
 
 
 async def settings_in_force(es: Any, index: str) -> dict[str, str]:

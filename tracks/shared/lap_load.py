@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from typing import Any
 
 import elasticsearch
@@ -16,6 +16,8 @@ from shared.quantiles import quantile
 
 _TOO_MANY_REQUESTS = 429
 _REASONS_KEPT = 3
+# Enough for a look at whether the load is steady, and a line in the journal that is not all of it.
+MOST_SHARES = 400
 
 
 @dataclass
@@ -67,6 +69,26 @@ class Load:
             seconds[int(at - self.first_sent)] += documents
         return seconds
 
+    def share_ms(self) -> list[int]:
+        """Milliseconds that each of as many equal shares of the documents took as there are bulks, at most 400.
+
+        The first one begins when the first bulk was sent. A share that ends inside a bulk ends at that part of the time
+        since the answer before.
+        """
+        if self.first_sent is None or not self.documents_acknowledged:
+            return []
+        shares = min(len(self.acknowledgements), MOST_SHARES)
+        ends = [0]
+        before, at_before = 0, self.first_sent
+        for at, documents in sorted(self.acknowledgements):
+            while len(ends) <= shares and before + documents >= (
+                wanted := self.documents_acknowledged * len(ends) / shares
+            ):
+                end = at_before + (at - at_before) * (wanted - before) / documents
+                ends.append(round((end - self.first_sent) * 1000))
+            before, at_before = before + documents, at
+        return [end - begin for begin, end in pairwise(ends)]
+
     def latency_ms(self) -> dict[str, float | None]:
         """Milliseconds from sending a bulk to its answer."""
         figures = {name: quantile(self.latencies, share) for name, share in (("p50", 0.5), ("p90", 0.9), ("p99", 0.99))}
@@ -107,7 +129,7 @@ async def _send(es: Any, runner: Any, documents: int, body: bytes, load: Load) -
         except elasticsearch.ApiError as error:
             load.errors += documents
             load.rejections += error.status_code == _TOO_MANY_REQUESTS
-            load.add_reason(f"HTTP status: {error.status_code}, message: {_text(error)}")
+            load.add_reason(f"HTTP status: {error.status_code}, message: {error_text(error)}")
             result = None
         except elasticsearch.TransportError as error:
             load.errors += documents
@@ -128,8 +150,8 @@ async def _send(es: Any, runner: Any, documents: int, body: bytes, load: Load) -
             load.add_reason(result.get("error-description", "no reason given"))
 
 
-def _text(error: elasticsearch.ApiError) -> str:
-    """The body of an error, which Rally's client hands over unread."""
+def error_text(error: elasticsearch.ApiError) -> str:
+    """The body of an error on one line, which Rally's client hands over unread."""
     body = error.body
     if hasattr(body, "getvalue"):
         body = body.getvalue()

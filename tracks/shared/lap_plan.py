@@ -11,6 +11,7 @@ from esrally import exceptions
 from esrally.track.params import ParamSource
 
 from shared.lap_order import lap_orders
+from shared.lap_searches import Query, find_queries
 from shared.levels import Level, read_levels
 from shared.mapping_variants import mapping_variant
 
@@ -26,6 +27,7 @@ class Lap:
     :param documents: Rally's document sets.
     :param start: number of the first document in the corpus, from 0.
     :param count: documents to index.
+    :param searches: how often each of the queries is run after the load.
     :param journal: file to which the lap's record is added; None for none.
     """
 
@@ -43,6 +45,8 @@ class Lap:
     bulk_size: int
     clients: int
     freshness_probe: bool
+    searches: int
+    queries: tuple[Query, ...]
     journal: Path | None
 
 
@@ -95,6 +99,7 @@ def _plan(track: Any, corpora: list[Any], params: dict[str, Any]) -> Iterator[La
     journal = _absolute(params, "journal", "lap_journal")
     if journal is not None and not journal.parent.is_dir():
         raise exceptions.InvalidSyntax(f"the folder of lap_journal ({journal.parent}) does not exist: create it first.")
+    queries = find_queries(track, params["queries"]) if params["searches"] else ()
     number = 0
     for block, order in enumerate(orders):
         for position, name in enumerate(order, start=1):
@@ -115,6 +120,8 @@ def _plan(track: Any, corpora: list[Any], params: dict[str, Any]) -> Iterator[La
                 bulk_size=levels[name].bulk_size or params["bulk-size"],
                 clients=levels[name].clients or params["bulk-clients"],
                 freshness_probe=params["freshness-probe"],
+                searches=params["searches"],
+                queries=queries,
                 journal=journal,
             )
 

@@ -63,7 +63,13 @@ def mapping_variant(name: str, mappings: Mapping[str, Any]) -> dict[str, Any]:
     """
     if name in _WHOLE:
         return _WHOLE[name]
-    return {**mappings, "properties": _changed(mappings.get("properties", {}), _FIELDS[name])}
+    variant = {**mappings, "properties": _changed(mappings.get("properties", {}), _FIELDS[name])}
+    if "dynamic_templates" in mappings:
+        variant["dynamic_templates"] = [
+            {title: {**template, "mapping": _FIELDS[name](template["mapping"])} for title, template in entry.items()}
+            for entry in mappings["dynamic_templates"]
+        ]
+    return variant
 
 
 def _changed(properties: Mapping[str, Any], change: Callable[[Definition], Definition]) -> dict[str, Any]:

@@ -22,12 +22,16 @@ _LETTER, _LINE, _FARTHEST, _LONGEST = 6.6, 14, 40, 22
 
 @dataclass(frozen=True)
 class Trade:
-    """Points of one plot: ratio of speed and price, by contender."""
+    """Points of one plot: ratio of speed and price, by contender.
+
+    :param at_least: contenders whose price is only known to be that high or higher.
+    """
 
     title: str
     higher_price_is_better: bool
     speeds: Mapping[str, float]
     prices: Mapping[str, float]
+    at_least: frozenset[str] = frozenset()
 
 
 def best(trade: Trade, higher_speed_is_better: bool) -> tuple[str, ...]:
@@ -51,7 +55,10 @@ def best(trade: Trade, higher_speed_is_better: bool) -> tuple[str, ...]:
 
 
 def pareto(trades: list[Trade], axis: str, baseline: str, higher_speed_is_better: bool, width: int) -> Figure:
-    """A panel per price, speed to the right; filled marks and their line are the contenders that nobody beats."""
+    """A panel per price, speed to the right; filled marks and their line are the contenders that nobody beats.
+
+    A triangle points upwards from a price that is at least so high.
+    """
     columns = 1 if width <= NARROW or len(trades) == 1 else 2
     left, right, panel, gap, head = 58, 14, 200, 66, 28
     rows = math.ceil(len(trades) / columns)
@@ -91,7 +98,7 @@ def _panel(axes: Axes, trade: Trade, baseline: str, unbeaten: tuple[str, ...]) -
     axes.plot([trade.speeds[name] for name in unbeaten], [trade.prices[name] for name in unbeaten], color=SERIES[0])
     for name in names:
         ink, face = (SERIES[0], SERIES[0]) if name in unbeaten else (MUTED, "none")
-        shape = "D" if name == baseline else "o"
+        shape = "^" if name in trade.at_least else "D" if name == baseline else "o"
         axes.plot([trade.speeds[name]], [trade.prices[name]], shape, color=ink, markerfacecolor=face, markersize=8)
     labelled = [name for name in names if len(names) <= _LABELLED or name in unbeaten[-2:] or name == baseline]
     _labels(axes, {name: (trade.speeds[name], trade.prices[name]) for name in labelled}, math.sqrt(low * high))

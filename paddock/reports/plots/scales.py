@@ -51,3 +51,15 @@ def _ticks(low: float, high: float, wanted: int) -> list[float]:
 def thousands(value: float, _: object = None) -> str:
     """A tick of an axis of rates."""
     return f"{value / 1000:g}k" if abs(value) >= 1000 else f"{value:,g}"
+
+
+def decades(low: float, high: float, wanted: int = 5) -> list[float]:
+    """Ticks of a logarithmic axis between two values: 1, 2, 5, 10... as far as they fit, otherwise powers of ten."""
+    if high / low <= 4:
+        return _ticks(low, high, wanted)
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for digits in ((1.0, 2.0, 5.0), (1.0, 3.0), (1.0,)):
+        inside = [digit * 10.0**power for power in powers for digit in digits if low <= digit * 10.0**power <= high]
+        if len(inside) <= wanted + 2:
+            return inside
+    return inside[:: math.ceil(len(inside) / wanted)]

@@ -1,0 +1,47 @@
+"""What a tournament says of the circumstances under which it was held."""
+
+from __future__ import annotations
+
+from paddock.tournaments.circumstances import recorded_circumstances, settings_in_force
+from paddock.tournaments.journal import Attempt, History
+
+CODEC = {"index.codec": "default"}
+
+
+def an_attempt(*laps: tuple[str, dict[str, str] | None], **circumstances: str) -> Attempt:
+    """A race with these laps: contender and what the node said of the index."""
+    records = [{"level": name, "settings": settings} for name, settings in laps]
+    return Attempt(1, 1, "r", "esrally race", 0, 0.0, circumstances=circumstances, laps=records)
+
+
+def test_settings_are_those_the_node_told() -> None:
+    """What all contenders have is told once, what is one's own beside its name; a lap without any is skipped."""
+    history = History(
+        attempts=[
+            an_attempt(
+                ("1s", {**CODEC, "index.refresh_interval": "1s"}),
+                ("30s", {**CODEC, "index.refresh_interval": "30s", "index.priority": "2"}),
+                ("30s", None),
+            )
+        ]
+    )
+    assert settings_in_force(history) == {
+        "index settings in force": "index.codec: default",
+        "index settings in force, 1s": "index.refresh_interval: 1s",
+        "index settings in force, 30s": "index.priority: 2, index.refresh_interval: 30s",
+    }
+    assert settings_in_force(History(attempts=[an_attempt(("1s", None))])) == {}
+
+
+def test_contenders_that_do_not_differ_in_settings_are_not_listed() -> None:
+    """Bulk sizes on one index: its settings are told once."""
+    history = History(attempts=[an_attempt(("100", CODEC), ("5000", CODEC))])
+    assert settings_in_force(history) == {"index settings in force": "index.codec: default"}
+
+
+def test_starts_that_differ_are_all_told() -> None:
+    """Two Javas in one tournament are both named; the machine comes from its beginning."""
+    history = History(
+        {"circumstances": {"cores": 2}}, [an_attempt(Java="21"), an_attempt(Java="17"), an_attempt(Java="21")]
+    )
+    assert recorded_circumstances(history) == {"Java": "21; 17", "cores": "2"}

@@ -1,0 +1,33 @@
+"""How long documents took to become searchable, over all laps of a contender."""
+
+from paddock.tournaments.freshness import pooled_freshness
+from paddock.tournaments.model import Lap, Markers
+
+
+def a_lap(contender: str, markers: Markers | None, void: str | None = None, warmup: bool = False) -> Lap:
+    """A lap with these markers."""
+    return Lap(1, 1, 1, contender, warmup, 1000, 1000, 2.0, 0.0, void=void, markers=markers)
+
+
+def test_laps_are_pooled() -> None:
+    """Markers of all laps that count make one quantile; those of the warm-up and of void laps do not count."""
+    laps = [
+        a_lap("1s", Markers((100.0, 200.0), (50.0,))),
+        a_lap("1s", Markers((300.0, 900.0), ())),
+        a_lap("1s", Markers((1.0, 1.0, 1.0), ()), warmup=True),
+        a_lap("1s", Markers((1.0, 1.0, 1.0), ()), void="errors"),
+    ]
+    (fresh,) = pooled_freshness(laps, ["1s", "30s"])
+    assert (fresh.contender, fresh.markers, fresh.found) == ("1s", 5, 4)
+    assert (fresh.p50, fresh.p99, fresh.longest) == (200.0, 900.0, 900.0)
+
+
+def test_laps_that_are_too_short_tell_a_bound() -> None:
+    """Nothing found within the laps: no quantile, and how long was watched."""
+    (fresh,) = pooled_freshness([a_lap("30s", Markers((), (1200.0, 700.0)))], ["30s"])
+    assert (fresh.p50, fresh.p99, fresh.longest, fresh.found) == (None, None, 1200.0, 0)
+
+
+def test_without_a_probe_there_is_nothing() -> None:
+    """Laps without markers give no freshness at all."""
+    assert pooled_freshness([a_lap("1s", None)], ["1s"]) == ()

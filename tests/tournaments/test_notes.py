@@ -1,0 +1,138 @@
+"""What is said beside a result: whether rates are steady, whether laps are long enough, how far the claim goes."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from paddock.tournaments.analysis import analyse
+from paddock.tournaments.journal import DONE, Attempt, History
+from paddock.tournaments.lap_length import short_laps
+from paddock.tournaments.model import Tournament
+from paddock.tournaments.plan import make_plan
+from paddock.tournaments.plan_text import render_plan
+from tests.tournaments.test_schedule import a_tournament
+
+TWO = a_tournament(2, starts=1)
+
+
+def a_record(
+    block: int, level: str, seconds: float, shares: Sequence[float], void: str | None = None
+) -> dict[str, Any]:
+    """A line of the lap runner's journal: 100,000 documents in bulks of 1,000."""
+    return {
+        "block": block,
+        "position": 1 if level == "a" else 2,
+        "warm_up": block <= TWO.warmup_blocks,
+        "level": level,
+        "documents_sent": 100_000,
+        "documents_counted": 100_000,
+        "seconds": seconds,
+        "started_at": 20.0 * block,
+        "bulks": 100,
+        "share_ms": [round(ms) for ms in shares],
+        "void": void,
+    }
+
+
+def a_history(*starts: Callable[[int], float], blocks: int = 15, **changes: Any) -> History:
+    """Starts whose baseline takes that many seconds in each block, with some noise between its bulks."""
+    chance, attempts = random.Random(4), []
+    for number, seconds_of in enumerate(starts, 1):
+        records = []
+        for block in range(1, TWO.warmup_blocks + blocks + 1):
+            for level in "ab":
+                shares = [chance.gammavariate(50, 0.2 * seconds_of(block)) for _ in range(100)]
+                records.append({**a_record(block, level, sum(shares) / 1000, shares), **changes})
+        attempts.append(Attempt(number, 1, f"r{number}", "esrally race", 0, 0.0, 1.0, DONE, "", {}, records))
+    header = {"id": "t-1", "seed": 1, "at": 0.0}
+    return History(header, attempts, stopped="all blocks done", last=1000.0)
+
+
+def late_step(block: int) -> float:
+    """Seconds of laps that take twice as long from the tenth block on."""
+    return 5.0 if block < TWO.warmup_blocks + 10 else 10.0
+
+
+def rates(history: History, tournament: Tournament = TWO) -> list[str]:
+    """The notes on absolute rates."""
+    return [note for note in analyse(history, tournament).notes if note.startswith("Absolute rates")]
+
+
+def test_steady_rates_are_called_so() -> None:
+    """Fifteen laps of a hundred bulks are 1,500 bulks of the baseline; warm-up and the other contender do not count."""
+    (note,) = rates(a_history(lambda block: 5.0))
+    assert note.startswith("Absolute rates: steady over 1,500 bulks of the baseline")
+
+
+def test_rates_that_never_settle_are_called_so() -> None:
+    """Slower near the end is no steady state; a loss that drowns in the noise between laps cannot be told."""
+    (step,) = rates(a_history(late_step))
+    assert step.startswith("Absolute rates: no steady state within 1,500 bulks of the baseline (still changing")
+    assert step.endswith("ratios do not need one.")
+    (loss,) = rates(a_history(lambda block: (5.0 if block % 3 else 8.0) * (1.0 if block < 11 else 1.1)))
+    assert loss.startswith("Absolute rates: too noisy to tell whether 1,500 bulks of the baseline are steady")
+
+
+def test_each_start_is_judged_by_itself() -> None:
+    """JVMs with levels of their own are each steady; the one that is not is named."""
+    two = replace(TWO, starts=2)
+    (both,) = rates(a_history(lambda block: 5.0, lambda block: 8.0), two)
+    assert both.startswith("Absolute rates: steady over 1,500 bulks of the baseline in 2 of 2 starts")
+    unsteady, steady = rates(a_history(lambda block: 5.0, late_step), two)
+    assert "no steady state within 1,500 bulks of the baseline in 1 of 2 starts" in unsteady
+    assert "steady over 1,500 bulks of the baseline in 1 of 2 starts" in steady
+
+
+def test_few_bulks_say_nothing_and_old_journals_are_silent() -> None:
+    """Three laps have 300 bulks of the 400; a journal without the times of shares gives no sentence."""
+    (note,) = rates(a_history(lambda block: 5.0, blocks=3))
+    assert "300 bulks of the baseline are too few" in note
+    assert rates(a_history(lambda block: 5.0, share_ms=None)) == []
+
+
+def test_void_laps_have_no_part_in_it() -> None:
+    """Fifteen void laps leave nothing to be judged."""
+    assert rates(a_history(lambda block: 5.0, void="errors")) == []
+
+
+def test_short_laps_are_told_before_and_afterwards() -> None:
+    """The median of the laps that count, what it means, and how many documents would make it 4 s."""
+    notes = analyse(a_history(lambda block: 1.7), TWO).notes
+    (note,) = [note for note in notes if note.startswith("Laps took 1.7 s (median)")]
+    assert "fresh index" in note
+    assert "lap_documents: 240000" in note
+    assert not any(note.startswith("Laps took") for note in analyse(a_history(lambda block: 5.0), TWO).notes)
+    text = render_plan(make_plan(a_tournament(2, lap_documents=10_000), 1))
+    assert "Caution: laps are expected to take 0." in text
+    assert "laps are expected" not in render_plan(make_plan(a_tournament(2, lap_documents=200_000), 1))
+
+
+@pytest.mark.parametrize(("seconds", "documents", "enough"), [(2.0, 100_000, 200_000), (0.6, 20_000, 140_000)])
+def test_enough_documents_are_rounded_up(seconds: float, documents: int, enough: int) -> None:
+    """Two digits, never less than what is needed."""
+    assert f"lap_documents: {enough} " in (short_laps(seconds, documents, "took") or "")
+
+
+def test_the_reach_of_a_claim_is_told() -> None:
+    """Blocks of few starts are pooled, and the result says what a claim about the configuration would take."""
+    one = analyse(a_history(lambda block: 5.0), TWO).notes
+    assert "One start: a claim about the configuration needs 6." in one
+    two = analyse(a_history(lambda block: 5.0, lambda block: 5.0), replace(TWO, starts=2)).notes
+    assert "Blocks of 2 starts pooled: a claim about the configuration needs 6 starts." in two
+
+
+def test_a_contender_without_laps_has_no_absolute_values() -> None:
+    """Null, not zero: nothing was measured."""
+    history = a_history(lambda block: 5.0)
+    for record in history.attempts[0].laps:
+        if record["level"] == "b":
+            record["void"] = "errors"
+    a, b = analyse(history, TWO).main.absolutes
+    assert a.laps == 15
+    assert a.mean is not None
+    assert (b.mean, b.sd, b.median, b.laps) == (None, None, None, 0)

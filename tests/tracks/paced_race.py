@@ -1,0 +1,91 @@
+"""A paced load run by Rally's own schedules and executors against an Elasticsearch in memory."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from esrally.driver import driver, runner, scheduler
+from esrally.track import loader
+from shared.paced_schedule import PacedSchedule
+
+from paddock import tracks
+from tests.tracks.lap_client import FakeElasticsearch, corpus
+
+# The order of the arguments of Rally's Sampler.add.
+FIELDS = (
+    *("task", "client_id", "sample_type", "meta_data", "absolute_time", "request_start", "latency", "service_time"),
+    *("processing_time", "throughput", "ops", "ops_unit", "time_period", "percent_completed", "dependent_timing"),
+)
+
+
+_load_track = functools.cache(tracks.load_track)
+
+
+def built(name: str, challenge: str, params: dict[str, Any], test_mode: bool = False) -> Any:
+    """Rally's track with that challenge selected."""
+    track = _load_track(name)
+    tracks.check_parameters(track, params)
+    return tracks.build(track, params, challenge, test_mode)
+
+
+def leaf(rally_track: Any, name: str) -> Any:
+    """A task of the selected challenge by its name."""
+    return next(one for entry in rally_track.selected_challenge.schedule for one in entry if one.name == name)
+
+
+def with_documents(rally_track: Any, folder: Path, number: int) -> Any:
+    """The track with a file of numbered documents in place of its corpus."""
+    (documents,) = corpus(folder, [number])
+    rally_track.corpora[0].documents[0].document_file = documents.document_file
+    assert rally_track.corpora[0].documents[0].number_of_documents == number
+    return rally_track
+
+
+def source(rally_track: Any, name: str) -> Any:
+    """The parameter source of a task, made as Rally makes it."""
+    return loader.operation_parameters(rally_track, leaf(rally_track, name))
+
+
+def run(
+    rally_track: Any, name: str, on_bulk: Callable[[int, int], Any] | None = None
+) -> tuple[FakeElasticsearch, list[SimpleNamespace]]:
+    """Run one bulk task with all its clients in one process.
+
+    :returns: the index, and Rally's samples in the order of their answers.
+    """
+    task = leaf(rally_track, name)
+    samples: list[SimpleNamespace] = []
+
+    class Sampler:
+        def add(self, *sample: Any) -> None:
+            samples.append(SimpleNamespace(**dict(zip(FIELDS, sample, strict=True))))
+
+    index = FakeElasticsearch(on_bulk)
+
+    async def race() -> None:
+        parameters = loader.operation_parameters(rally_track, task)
+        executors = []
+        for client in range(task.clients):
+            allocation = driver.TaskAllocation(task, client, client, task.clients)
+            schedule = driver.schedule_for(allocation, parameters)
+            stop = threading.Event()
+            behaviour = task.error_behavior("continue")
+            executors.append(
+                driver.AsyncExecutor(client, task, schedule, {"default": index}, Sampler(), stop, stop, behaviour)()
+            )
+        await asyncio.gather(*executors)
+
+    runner.register_runner("bulk", runner.BulkIndex(), async_runner=True)
+    scheduler.register_scheduler("paced", PacedSchedule)
+    try:
+        asyncio.run(race())
+    finally:
+        runner.remove_runner("bulk")
+        scheduler.remove_scheduler("paced")
+    return index, samples
