@@ -13,6 +13,9 @@ BUSY_DRIVER = 0.8
 # Of the machine's time; beyond it the neighbours are in the figures.
 MUCH_STEAL_PERCENT = 5.0
 FEWEST_RATES = 5
+# A load that ends later than this share of its schedule, or is slower by it, has not kept its pace. Random arrivals end
+# a few per cent sooner or later than planned.
+BEHIND = 0.05
 
 
 def cautions(
@@ -31,6 +34,7 @@ def cautions(
         *_errors([*bulk_tasks, *request_tasks]),
         *_refused(race),
         *_documents(bulk_tasks, race),
+        *_pace(bulk_tasks),
         *_measuring(bulk_tasks, samples, reachable),
         *_surroundings(bulk_tasks, race),
     )
@@ -75,6 +79,26 @@ def _documents(bulk_tasks: Sequence[BulkTask], race: WholeRace) -> Iterator[str]
         )
 
 
+def _pace(bulk_tasks: Sequence[BulkTask]) -> Iterator[str]:
+    for task in bulk_tasks:
+        wanted, scheduled, took = task.expectation.rate, task.expectation.scheduled_seconds, known(task.seconds)
+        remedy = (
+            "where latency is far above service time, bulks waited to be sent. Lower the rate, or use more clients if "
+            "the nodes are not busy."
+        )
+        reached = known(task.settled_rate) or known(task.mean_rate) or known(task.reported_rate)
+        if scheduled is not None and took is not None and took > scheduled + max(1.0, BEHIND * scheduled):
+            yield (
+                f"'{task.name}' was to end after {scheduled:,.0f} s and ended after {took:,.0f} s, so it did not keep "
+                f"its pace: {remedy}"
+            )
+        elif scheduled is None and wanted is not None and reached is not None and reached < (1 - BEHIND) * wanted:
+            yield (
+                f"'{task.name}' indexed {reached:,.0f} docs/s and was to index {wanted:,.0f}, so it did not keep its "
+                f"pace: {remedy}"
+            )
+
+
 def _measuring(bulk_tasks: Sequence[BulkTask], samples: Sequence[Sample], reachable: bool) -> Iterator[str]:
     if not reachable:
         yield "The cluster never answered the sampler: only what Rally itself reports is known."
@@ -86,6 +110,8 @@ def _measuring(bulk_tasks: Sequence[BulkTask], samples: Sequence[Sample], reacha
             "answer in time: the rates within a second are smoothed there."
         )
     for task in bulk_tasks:
+        if task.expectation.incidental:
+            continue
         if isinstance(task.error_rate, Missing):
             yield (
                 f"'{task.name}' ended within its warm-up, so Rally counted neither errors nor service times: "

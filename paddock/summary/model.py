@@ -22,15 +22,23 @@ class Expectation:
 
     :param documents: how many it was to send, or None if that is not known.
     :param warmup_seconds: how long its warm-up lasts (Rally's warmup-time-period).
+    :param rate: documents per second at which it was to send them, or None if as fast as possible.
+    :param scheduled_seconds: when its last document was due, or None if its schedule does not say.
+    :param incidental: whether it is there only for what is measured after it.
     """
 
     documents: int | None = None
     warmup_seconds: float = 0.0
+    rate: float | None = None
+    scheduled_seconds: float | None = None
+    incidental: bool = False
 
 
 @dataclass(frozen=True)
 class ServiceTimes:
     """Milliseconds from sending a request to its answer, warm-up excluded, as Rally reports them.
+
+    Latencies have the same form: milliseconds from when a request was due, whenever it was sent, to its answer.
 
     Rally gives p90 from 10 requests on, p99 from 100 on; p50 from 2 on.
     """
@@ -52,6 +60,7 @@ class BulkTask:
     :param median_rate: median of the one-second rates after the warm-up.
     :param rates: how many one-second rates there are.
     :param reported_rate: Rally's own median throughput, which is cumulative since the start of the task.
+    :param latencies: against the schedule; None if there was none, because Rally then calls the service time latency.
     :param error_rate: share of failed requests, 0 to 1, warm-up excluded.
     :param node_cpu_seconds: CPU time of all nodes from the first bulk until the next load or search began, or the race
         ended: refreshes and merges that the load left to be done are part of its price.
@@ -72,6 +81,7 @@ class BulkTask:
     rates: int
     reported_rate: Figure
     service_times: ServiceTimes
+    latencies: ServiceTimes | None
     error_rate: Figure
     node_cpu_seconds: Figure
     node_cpu_per_million: Figure
@@ -84,6 +94,7 @@ class BulkTask:
 class RequestTask:
     """One task that did something else: searches above all.
 
+    :param latencies: against the schedule; None if there was none.
     :param throughput: Rally's median, in ``throughput_unit``.
     :param error_rate: share of failed requests, 0 to 1.
     """
@@ -91,6 +102,7 @@ class RequestTask:
     name: str
     operation: str
     service_times: ServiceTimes
+    latencies: ServiceTimes | None
     throughput: Figure
     throughput_unit: str
     error_rate: Figure

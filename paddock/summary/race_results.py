@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from paddock.summary.model import Activity, Figure, Missing, ServiceTimes
+from paddock.summary.model import Activity, Expectation, Figure, Missing, ServiceTimes
 
 _WARMUP_ONLY = "Rally counts nothing that ends within the warm-up, and this task had ended by then."
 _NOT_REPORTED = "Rally did not report it."
@@ -22,7 +22,9 @@ class TaskResult:
         samples (metrics.py, GlobalStatsCalculator.duration), which is the request's start minus the moment at which its
         worker began the task (driver.py, Sample.relative_time).
     :param throughput: the median of Rally's throughput samples, each of them cumulative since the start of the task.
+    :param latencies: None if the requests had no schedule; Rally then reports the service times as latencies.
     :param measured: whether Rally has seen requests after the warm-up; if not, its error rate is 0 whatever happened.
+    :param expectation: what the challenge says of it in its meta-data; None if nothing.
     """
 
     name: str
@@ -33,6 +35,8 @@ class TaskResult:
     error_rate: Figure
     last_request_seconds: Figure
     measured: bool
+    latencies: ServiceTimes | None = None
+    expectation: Expectation | None = None
 
     @property
     def indexes_documents(self) -> bool:
@@ -42,7 +46,12 @@ class TaskResult:
 
 def tasks(race: Mapping[str, Any]) -> list[TaskResult]:
     """The tasks of a race.json in the order in which they ran; none if it has no results."""
-    return [_task(value) for value in race.get("results", {}).get("op_metrics", [])]
+    return [_task(value, in_test_mode(race)) for value in race.get("results", {}).get("op_metrics", [])]
+
+
+def in_test_mode(race: Mapping[str, Any]) -> bool:
+    """Whether it was only to see that everything works, with 1,000 documents; known of races that we have run."""
+    return (race.get("user-tags") or {}).get("test-mode") == "true"
 
 
 def total(race: Mapping[str, Any], key: str, scale: float = 1.0) -> Figure:
@@ -63,9 +72,10 @@ def collectors(race: Mapping[str, Any]) -> dict[str, Activity]:
     return {name: value for name, value in found.items() if not isinstance(value.count, Missing)}
 
 
-def _task(value: Mapping[str, Any]) -> TaskResult:
+def _task(value: Mapping[str, Any], test_mode: bool) -> TaskResult:
     throughput = value.get("throughput") or {}
     service = value.get("service_time") or {}
+    latency = value.get("latency") or {}
     measured = bool(service)
     duration = value.get("duration")
     error_rate = value.get("error_rate")
@@ -78,7 +88,19 @@ def _task(value: Mapping[str, Any]) -> TaskResult:
         error_rate=_number(error_rate, _NOT_REPORTED) if measured or error_rate else Missing(_WARMUP_ONLY),
         last_request_seconds=_number(duration, _NOT_REPORTED, 1 / 1000),
         measured=measured,
+        latencies=_service_times(latency) if latency and latency != service else None,
+        expectation=None if test_mode else _expectation(value.get("meta") or {}),
     )
+
+
+def _expectation(meta: Mapping[str, Any]) -> Expectation | None:
+    """What challenges/parts/paced-tasks.json and growth-step-tasks.json write down."""
+    if "growth-step" in meta:
+        return Expectation(incidental=True)
+    documents, seconds = meta.get("scheduled-documents"), meta.get("scheduled-seconds")
+    if not documents or not seconds:
+        return None
+    return Expectation(documents, float(meta.get("warmup-seconds") or 0), documents / seconds, float(seconds))
 
 
 def _service_times(service: Mapping[str, Any]) -> ServiceTimes:

@@ -7,7 +7,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from paddock.summary import numbers
-from paddock.summary.model import Activity, BulkTask, Figure, Missing, RequestTask, Summary, WholeRace
+from paddock.summary.model import (
+    Activity,
+    BulkTask,
+    Figure,
+    Missing,
+    RequestTask,
+    ServiceTimes,
+    Summary,
+    WholeRace,
+)
 
 _BOLD, _DIM, _YELLOW, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[33m", "\x1b[0m"
 _NARROWEST = 60
@@ -103,14 +112,25 @@ def _bulk_rows(task: BulkTask) -> list[_Row]:
         *rows,
         _Row("throughput, median", task.median_rate, _rate, f"of {task.rates} one-second rates"),
         _Row("throughput, Rally's median", task.reported_rate, _rate, "cumulative since the start of the task"),
+        *([_Row("throughput, as scheduled", task.expectation.rate, _rate)] if task.expectation.rate else []),
         _Row("service time, p50", task.service_times.p50, numbers.milliseconds, "per bulk, warm-up excluded"),
         _Row("service time, p90", task.service_times.p90, numbers.milliseconds),
         _Row("service time, p99", task.service_times.p99, numbers.milliseconds),
         _Row("service time, maximum", task.service_times.maximum, numbers.milliseconds),
+        *(_latency_rows(task.latencies) if task.latencies else []),
         _Row("failed bulks", task.error_rate, numbers.percent),
         _Row("node CPU time", task.node_cpu_seconds, numbers.seconds, "refreshes and merges after the load included"),
         _Row("node CPU time per million documents", task.node_cpu_per_million, numbers.seconds),
         _Row("load driver CPU time", task.driver_cpu_seconds, numbers.seconds),
+    ]
+
+
+def _latency_rows(latencies: ServiceTimes) -> list[_Row]:
+    return [
+        _Row("latency, p50", latencies.p50, numbers.milliseconds, "from when the bulk was due, waiting included"),
+        _Row("latency, p90", latencies.p90, numbers.milliseconds),
+        _Row("latency, p99", latencies.p99, numbers.milliseconds),
+        _Row("latency, maximum", latencies.maximum, numbers.milliseconds),
     ]
 
 
@@ -159,10 +179,10 @@ def _request_lines(tasks: Sequence[RequestTask], footnotes: _Footnotes, width: i
     """A table with a line per task; where it would be too wide, the names stand on lines of their own."""
     table = [["", "p50 ms", "p90 ms", "p99 ms", "max ms", "per second", "failed %"]]
     for task in tasks:
-        times = task.service_times
-        figures = [times.p50, times.p90, times.p99, times.maximum, task.throughput]
-        cells = [_short(figure, numbers.milliseconds, footnotes) for figure in figures]
+        cells = [*_percentiles(task.service_times, footnotes), _short(task.throughput, numbers.milliseconds, footnotes)]
         table.append([task.name, *cells, _short(task.error_rate, numbers.percent, footnotes)])
+        if task.latencies:
+            table.append(["  latency", *_percentiles(task.latencies, footnotes), "", ""])
     widths = [max(len(row[column]) for row in table) for column in range(len(table[0]))]
     stacked = 2 + widths[0] + sum(2 + wide for wide in widths[1:]) > width
     lines = []
@@ -170,8 +190,13 @@ def _request_lines(tasks: Sequence[RequestTask], footnotes: _Footnotes, width: i
         cells_text = "".join(f"  {cell:>{wide}}" for cell, wide in zip(row[1:], widths[1:], strict=True))
         if stacked and row[0]:
             lines.append(f"  {row[0]}")
-        lines.append(f"  {cells_text}" if stacked else f"  {row[0]:<{widths[0]}}{cells_text}")
+        lines.append((f"  {cells_text}" if stacked else f"  {row[0]:<{widths[0]}}{cells_text}").rstrip())
     return lines
+
+
+def _percentiles(times: ServiceTimes, footnotes: _Footnotes) -> list[str]:
+    figures = (times.p50, times.p90, times.p99, times.maximum)
+    return [_short(figure, numbers.milliseconds, footnotes) for figure in figures]
 
 
 def _cell(figure: Figure, form: Form, footnotes: _Footnotes) -> tuple[str, str]:

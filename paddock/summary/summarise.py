@@ -58,7 +58,7 @@ def summarise(
     found = timeline.intervals(samples)
     windows = timeline.load_windows(found, len(bulks))
     bulk_tasks = tuple(
-        _bulk_task(result, (expectations or {}).get(result.name, Expectation()), samples, found, windows, position)
+        _bulk_task(result, _expectation(result, expectations or {}), samples, found, windows, position)
         for position, result in enumerate(bulks)
     )
     request_tasks = tuple(_request_task(result) for result in results if not result.indexes_documents)
@@ -79,6 +79,10 @@ def summarise(
         race=whole,
         warnings=cautions(bulk_tasks, request_tasks, whole, under_load, reachable),
     )
+
+
+def _expectation(result: TaskResult, expectations: Mapping[str, Expectation]) -> Expectation:
+    return expectations.get(result.name) or result.expectation or Expectation()
 
 
 def _bulk_task(
@@ -129,6 +133,7 @@ def _bulk_task(
         rates=len(settled),
         reported_rate=result.throughput,
         service_times=result.service_times,
+        latencies=result.latencies,
         error_rate=result.error_rate,
         node_cpu_seconds=node_cpu,
         node_cpu_per_million=quotient(node_cpu, documents, 1e6),
@@ -151,6 +156,7 @@ def _request_task(result: TaskResult) -> RequestTask:
         name=result.name,
         operation=result.operation,
         service_times=result.service_times,
+        latencies=result.latencies,
         throughput=result.throughput,
         throughput_unit=result.throughput_unit,
         error_rate=result.error_rate,

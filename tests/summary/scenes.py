@@ -23,12 +23,16 @@ from paddock.sampling.records import (
 
 @dataclass(frozen=True)
 class Request:
-    """One request: when it was sent (seconds since its task began), how long it took, whether it was warm-up."""
+    """One request: when it was sent (seconds since its task began), how long it took, whether it was warm-up.
+
+    :param latency: milliseconds from when it was due; without a schedule Rally records the service time.
+    """
 
     sent: float
     milliseconds: float
     warmup: bool = False
     success: bool = True
+    latency: float | None = None
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,7 @@ class RallyTask:
     unit: str
     requests: Sequence[Request]
     rate: float = 1000.0
+    meta: Mapping[str, Any] | None = None
 
 
 def steady(seconds: int, per_second: int, milliseconds: float = 100.0, warmup: float = 0.0) -> list[Request]:
@@ -60,7 +65,10 @@ def race_json(tasks: Sequence[RallyTask], totals: Mapping[str, Any] | None = Non
     for task in tasks:
         for request in task.requests:
             _record(store, task, request)
-    schedule = [track.Task(task.name, track.Operation(task.name, "bulk", param_source="bulk")) for task in tasks]
+    schedule = [
+        track.Task(task.name, track.Operation(task.name, "bulk", param_source="bulk"), meta_data=task.meta)
+        for task in tasks
+    ]
     challenge = track.Challenge("ingest", schedule=schedule)
     results = metrics.GlobalStatsCalculator(store, track.Track("apache"), challenge)()
     for name, value in (totals or {}).items():
@@ -87,6 +95,8 @@ def _record(store: Any, task: RallyTask, request: Request) -> None:
         "meta_data": {"success": request.success},
     }
     store.put_value_cluster_level("service_time", request.milliseconds, "ms", **common)
+    latency = request.milliseconds if request.latency is None else request.latency
+    store.put_value_cluster_level("latency", latency, "ms", **common)
     store.put_value_cluster_level("throughput", task.rate, f"{task.unit}", **common)
 
 

@@ -23,6 +23,14 @@ SEARCHES = (
     RallyTask("force-merge", "ops/s", [Request(0, 12_345.6)], rate=0.081),
 )
 TROUBLE = replace(SCENE, rejected=12, failed=3, busiest=0.97, steal=8.2, missed=(8, 9), merging_until=60)
+# Due every 0.1 s; from the tenth second on each is sent a second late.
+PACED = replace(
+    BULKS,
+    name="paced-bulk",
+    requests=[replace(one, latency=one.milliseconds + (1000 if one.sent >= 10 else 0)) for one in BULKS.requests],
+    meta={"scheduled-documents": 600_000, "scheduled-seconds": 19.0, "warmup-seconds": 5},
+)
+PACED_SEARCH = replace(SEARCHES[1], requests=[replace(one, latency=7.5) for one in SEARCHES[1].requests])
 FAILING = replace(BULKS, requests=[Request(second, 90, success=second % 10 != 3) for second in range(20)])
 
 
@@ -46,6 +54,10 @@ def _no_samples() -> Summary:
     return summarise(race_json([BULKS], {"merge_count": 1, "merge_time": 7868, "store_size": 138339271}), [])
 
 
+def _paced() -> Summary:
+    return summarise(race_json([PACED, PACED_SEARCH]), replace(SCENE, searches=range(36, 44)).samples())
+
+
 def _trouble() -> Summary:
     return summarise(race_json([FAILING]), TROUBLE.samples(), {"bulk": Expectation(documents=700_000)})
 
@@ -56,6 +68,7 @@ CASES = {
     "ingest-and-search-60-columns": (_ingest_and_search, 60),
     "existing-cluster-within-warm-up": (_existing_cluster_within_warm_up, 100),
     "no-samples": (_no_samples, 100),
+    "paced": (_paced, 100),
     "trouble": (_trouble, 80),
 }
 

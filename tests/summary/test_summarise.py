@@ -88,6 +88,56 @@ def test_doubts_are_told(scene: Scene, task: RallyTask, expected: int | None, wa
     assert len(summary.warnings) == 1
 
 
+def paced(seconds: float, documents: int = 600_000) -> RallyTask:
+    """The load as one that was to end after so many seconds."""
+    meta = {"scheduled-documents": documents, "scheduled-seconds": seconds, "warmup-seconds": 5}
+    return replace(BULKS, meta=meta)
+
+
+def test_latency_stands_beside_service_time_where_there_was_a_schedule() -> None:
+    """Rally calls the service time latency where there is none; that is no second figure."""
+    assert summary_of().bulk_tasks[0].latencies is None
+    late = replace(BULKS, requests=[replace(one, latency=one.milliseconds + 500) for one in BULKS.requests])
+    task = summarise(race_json([late]), SCENE.samples()).bulk_tasks[0]
+    assert task.latencies is not None
+    assert task.latencies.p50 == pytest.approx(task.service_times.p50 + 500)
+    search = RallyTask("top-paths", "ops/s", [Request(one, 5, latency=9) for one in range(20)])
+    assert summarise(race_json([search]), []).request_tasks[0].latencies.p90 == 9
+
+
+def test_the_challenge_says_what_was_to_be_sent() -> None:
+    """What is written into race.json with the task is expected, unless it is known better."""
+    task = summarise(race_json([paced(20)]), SCENE.samples()).bulk_tasks[0]
+    assert task.expectation == Expectation(600_000, 5.0, 30_000.0, 20.0)
+    known = Expectation(7)
+    assert summarise(race_json([paced(20)]), [], {"bulk": known}).bulk_tasks[0].expectation == known
+
+
+@pytest.mark.parametrize(
+    ("task", "expected", "warning"),
+    [
+        (paced(20), None, None),
+        (paced(18.5), None, "'bulk' was to end after 18 s and ended after 20 s, so it did not keep its pace"),
+        (paced(20, 600_001), None, "indexed 600,000 documents, but 600,001 were to be sent"),
+        (BULKS, Expectation(rate=30_000), None),
+        (BULKS, Expectation(rate=33_000), "indexed 29,933 docs/s and was to index 33,000"),
+    ],
+)
+def test_a_pace_that_was_not_kept(task: RallyTask, expected: Expectation | None, warning: str | None) -> None:
+    """A second and a twentieth late are tolerated; more is told, with what to do."""
+    warnings = summarise(race_json([task]), SCENE.samples(), {"bulk": expected} if expected else None).warnings
+    assert len(warnings) == (warning is not None)
+    assert all(warning and warning in text for text in warnings), warnings
+
+
+def test_test_mode_keeps_no_pace() -> None:
+    """It has 1,000 documents only, whatever the challenge says."""
+    race = race_json([paced(5)]) | {"user-tags": {"test-mode": "true"}}
+    summary = summarise(race, SCENE.samples())
+    assert summary.bulk_tasks[0].expectation == Expectation()
+    assert summary.warnings == ()
+
+
 def test_documents_that_are_not_there_in_the_end() -> None:
     """Indexed is not the same as counted: documents may have replaced each other."""
     samples = SCENE.samples()
