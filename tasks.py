@@ -2,8 +2,10 @@
 
 from invoke import Collection
 
+from paddock.command_line.benches import bench
+from paddock.command_line.corpora import corpus
 from paddock.command_line.development import lint, test, validate
-from paddock.command_line.lists import cars, challenges, corpora, corpus, track, tracks
+from paddock.command_line.lists import cars, challenges, corpora, track, tracks
 from paddock.command_line.races import doctor, race
 from paddock.command_line.tournaments import compare, report, results, tournament, tournaments
 
@@ -21,6 +23,7 @@ namespace = Collection(
     cars,
     corpora,
     corpus,
+    bench,
     validate,
     lint,
     test,

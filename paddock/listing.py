@@ -91,20 +91,29 @@ def cars() -> Listing:
 
 
 def corpora() -> Listing:
-    """Recipes, and the corpora that have been made from them."""
+    """Recipes, and the corpora that have been made from them or imported."""
     from paddock.corpora.recipe import load_recipe, recipe_names
+    from paddock.corpora.record import FROM_RECIPE
     from paddock.corpora.store import list_corpora
     from paddock.files import gibibytes
 
-    recipes = [[name, load_recipe(name).description] for name in recipe_names()]
+    known = [load_recipe(name) for name in recipe_names()]
+    recipes = [[recipe.name, recipe.track, recipe.description] for recipe in known]
     made = [
-        [record.recipe, f"{record.documents:,}", record.seed, gibibytes(record.bytes), record.file]
+        [
+            record.name,
+            record.track,
+            f"seed {record.seed}" if record.origin == FROM_RECIPE else "imported",
+            f"{record.documents:,}",
+            gibibytes(record.bytes),
+            record.file,
+        ]
         for record in list_corpora()
     ]
     return Listing(
         [
-            ("Recipes", ("name", "description"), recipes),
-            ("Corpora at hand", ("recipe", "documents", "seed", "size", "file"), made),
+            ("Recipes", ("name", "track", "description"), recipes),
+            ("Corpora at hand", ("name", "track", "made from", "documents", "size", "file"), made),
         ],
         "'./inv corpus.generate RECIPE --documents N' makes one; races make what they need.",
     )
@@ -140,7 +149,7 @@ def results() -> Listing:
             ("Races", ("id", "ended", "track", "challenge"), races),
             ("Tournaments", ("id", "began", "tournament", "ended because"), held),
         ],
-        "'./inv report ID' makes a tournament's report anew; './inv compare ID ID' sets any of them side by side.",
+        "'./inv report ID' makes the report of any of them; './inv compare ID ID' sets them side by side.",
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +16,16 @@ from paddock.rally import command
 from paddock.rally.outcome import Outcome
 from paddock.rally.processes import RaceProcesses
 from paddock.rally.progress import Note, TaskProgress
+from paddock.rally.request import RaceRequest
 from paddock.rally.run import race_records, run_race
 from paddock.sampling import Endpoint, Sampler, read_samples
 from paddock.summary import Expectation, Summary, render_summary, summarise, summary_as_json
 
 # What our challenges call the task that indexes the corpus.
 BULK_TASK = "bulk"
+# ... and the one that does so by a schedule, and can write down every bulk.
+PACED_TASK = "paced-bulk"
+LOAD_JOURNAL = "load_journal"
 
 
 @dataclass(frozen=True)
@@ -74,11 +78,20 @@ def run(race: PreparedRace) -> FinishedRace:
     records = race_records(race.request.race_id)
     samples = records / "samples.jsonl"
     samples.parent.mkdir(parents=True, exist_ok=True)
-    outcome = run_race(race.request, _Watch(race, samples), say, race.corpus_bytes)
+    outcome = run_race(_with_journal(race, records), _Watch(race, samples), say, race.corpus_bytes)
     summary = summarise(outcome.race, read_samples(samples), {BULK_TASK: _expectation(race)})
     finished = FinishedRace(outcome, summary, command.printable(race.request, anew=True), samples)
     write_json(records / "summary.json", as_json_object(finished))
     return finished
+
+
+def _with_journal(race: PreparedRace, records: Path) -> RaceRequest:
+    """The request, told where to write down the bulks of a paced load; whoever repeats the race need not do so."""
+    challenge = next(one for one in race.track.challenges if one.name == race.request.challenge)
+    if PACED_TASK not in challenge.tasks or race.request.track_params.get(LOAD_JOURNAL) is not None:
+        return race.request
+    params = {**race.request.track_params, LOAD_JOURNAL: str(records / "load.jsonl")}
+    return replace(race.request, track_params=params)
 
 
 def _expectation(race: PreparedRace) -> Expectation:
@@ -86,7 +99,9 @@ def _expectation(race: PreparedRace) -> Expectation:
     params = {parameter.name: parameter.default for parameter in race.track.parameters} | dict(
         race.request.track_params
     )
-    documents = TEST_MODE_DOCUMENTS if race.request.test_mode else race.corpus_documents
+    documents = race.corpus_documents
+    if race.request.test_mode:  # of an imported corpus there may be fewer
+        documents = min(TEST_MODE_DOCUMENTS, documents or TEST_MODE_DOCUMENTS)
     if documents is not None and params.get("document_count") is not None:
         documents = min(documents, int(params["document_count"]))
     elif documents is not None and params.get("ingest_percentage") is not None:
@@ -94,7 +109,8 @@ def _expectation(race: PreparedRace) -> Expectation:
     if params.get("time_period") is not None or params.get("conflicts") is not None:
         documents = None
     warmup = 0.0 if race.request.test_mode else float(params.get("warmup_time_period") or 0)
-    return Expectation(documents, warmup)
+    rate = None if race.request.test_mode else params.get("target_throughput")
+    return Expectation(documents, warmup, None if rate is None else float(rate))
 
 
 def render(finished: FinishedRace, width: int, colours: bool) -> str:
@@ -106,6 +122,7 @@ def render(finished: FinishedRace, width: int, colours: bool) -> str:
             f"Race id:  {finished.outcome.race_id}",
             f"Results:  {finished.outcome.file}",
             f"Samples:  {finished.samples}",
+            f"Report:   ./inv report {finished.outcome.race_id}",
             f"Repeat with plain Rally:\n{finished.command}",
         ]
     )

@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from paddock import cars
+from paddock.circumstances import circumstances
 from paddock.engine import Engine
 from paddock.engine.java import Java, embedded_java
 from paddock.errors import UsageError
+from paddock.imports import ImportOptions, import_corpus
 from paddock.race_options import RaceOptions, check_java_options, prepare
 
 
@@ -37,6 +39,12 @@ def test_what_race_json_does_not_say_stands_in_the_user_tags() -> None:
     assert tags["test-mode"] == "true"
 
 
+def test_the_machine_is_recorded_as_tournaments_do_it(tmp_path: Path) -> None:
+    """The same names and texts, the file system being that of the node's data; none of it for a node elsewhere."""
+    assert prepared(data_path=str(tmp_path)).request.circumstances == circumstances(tmp_path)
+    assert "file system" not in prepared(target_hosts="es1:9200").request.circumstances
+
+
 def test_a_data_path_becomes_a_folder_of_its_own(tmp_path: Path) -> None:
     """Rally deletes the data path, so it is never the folder that the user named."""
     request = prepared(data_path=str(tmp_path), race_id="r1").request
@@ -50,6 +58,45 @@ def test_a_corpus_of_another_size_is_told_to_the_track(rally_home: Path) -> None
     assert race.request.track_params["corpus_file"] == "apache-2000.json"
     assert race.request.track_params["corpus_documents"] == 2000
     assert race.request.track_params["corpus_bytes"] == race.corpus_bytes > 0
+
+
+def imported_corpus(folder: Path) -> None:
+    """A corpus of three documents, imported under the name our-web."""
+    log = folder / "access.log"
+    log.write_text('203.0.113.9 - - [05/Jan/2026:10:00:00 +0000] "GET / HTTP/1.1" 200 7\n' * 3)
+    import_corpus(ImportOptions((str(log),), "our-web"))
+
+
+def test_an_imported_corpus_can_be_raced_on(tmp_path: Path) -> None:
+    """--corpus: its file, documents and bytes go to the track."""
+    imported_corpus(tmp_path)
+    race = prepared(corpus="our-web")
+    assert race.request.track_params["corpus_file"] == "our-web-3.json"
+    assert race.request.track_params["corpus_documents"] == 3
+    assert race.corpus_bytes == race.request.track_params["corpus_bytes"] > 0
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"corpus": "our-wep"}, r"no corpus 'our-wep'\. Did you mean 'our-web'\? \./inv corpora"),
+        ({"corpus": "our-web", "seed": 7}, r"was imported, so it has no seed"),
+        ({"corpus": "our-web", "documents": 5000}, r"has 3 documents, not 5,000"),
+        ({"corpus": "our-web", "track": "app-logs"}, r"no corpus 'our-web'"),
+        ({"corpus": "our-web", "params": "corpus_file:other.jsonl"}, r"--corpus and the track parameter corpus_file"),
+    ],
+)
+def test_a_corpus_that_cannot_be_meant_is_refused(tmp_path: Path, options: dict[str, object], sentence: str) -> None:
+    """Unknown names with the nearest ones; numbers that an imported corpus has not; two corpora at once."""
+    imported_corpus(tmp_path)
+    with pytest.raises(UsageError, match=sentence):
+        prepared(**options)
+
+
+def test_another_recipe_of_the_track_can_be_named() -> None:
+    """Before it is made, its file and number of documents are what the command line shows."""
+    race = prepared(track="logs", corpus="logs-fixed", documents=2000)
+    assert race.request.track_params == {"corpus_file": "logs-fixed-2000.json", "corpus_documents": 2000}
 
 
 def test_an_existing_cluster_needs_no_engine() -> None:

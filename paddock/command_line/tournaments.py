@@ -21,6 +21,7 @@ from paddock.command_line.sentences import command
         "car": "cars and mixins for every contender",
         "params": "track parameters for every contender, written as for ./inv race",
         "car-params": "car variables for every contender",
+        "corpus": "what is indexed: a recipe of the track or an imported corpus (./inv corpora)",
         "documents": "how many documents the corpus has",
         "corpus-seed": "the corpus's seed",
         "version": "the Elasticsearch version (8.8.2)",
@@ -47,6 +48,7 @@ def tournament(
     car: str | None = None,
     params: str | None = None,
     car_params: str | None = None,
+    corpus: str | None = None,
     documents: int = 0,
     corpus_seed: int = 0,
     version: str | None = None,
@@ -84,6 +86,7 @@ def tournament(
         car=car,
         params=params,
         car_params=car_params,
+        corpus=corpus,
         documents=documents or None,
         corpus_seed=corpus_seed or None,
         version=version,
@@ -122,22 +125,37 @@ def results(_context: Context, json: bool = False) -> None:
     listing.show(listing.results(), json)
 
 
-@task(positional=["id"], help={"id": "a tournament's id (./inv results)", "json": "print the result as JSON"})
+@task(
+    positional=["id"],
+    help={
+        "id": "a race's or a tournament's id (./inv results), or latest for the latest tournament",
+        "json": "print the result as JSON",
+    },
+)
 @command
 def report(_context: Context, id: str, json: bool = False) -> None:  # noqa: A002 - what users call it
-    """Make the report of a tournament anew."""
+    """Make the report of a race or a tournament anew."""
+    from paddock import reports
     from paddock.console import print_result, terminal_width
-    from paddock.reports import render_terminal, result_as_json, write_report
+    from paddock.listing import find_result
+    from paddock.rally.run import race_records
     from paddock.tables import as_json
     from paddock.tournaments.results import load_result
     from paddock.tournaments.store import tournaments_folder
 
-    result = load_result(id)
-    written = write_report(result, tournaments_folder() / result.id)
+    result = load_result(id) if id == "latest" else find_result(id)
+    if isinstance(result, reports.RaceRecord):
+        folder = race_records(result.race_id)
+        findings = reports.find_out(result, folder)
+        written = reports.write_race_report(findings, folder)
+        text, for_machines = reports.render_race_terminal(findings), reports.race_report_as_json(findings)
+    else:
+        written = reports.write_report(result, tournaments_folder() / result.id)
+        text, for_machines = reports.render_terminal(result, terminal_width()), reports.result_as_json(result)
     if json:
-        print_result(as_json(result_as_json(result)))
+        print_result(as_json(for_machines))
         return
-    print_result(render_terminal(result, terminal_width()))
+    print_result(text)
     for path in written.values():
         print_result(str(path))
 

@@ -7,22 +7,16 @@ every client one user agent.
 
 from __future__ import annotations
 
-import ipaddress
 from dataclasses import dataclass
 from typing import Any
 
+from paddock.corpora.addresses import addresses
 from paddock.corpora.integers import Draws, shares, zipf_weights
 from paddock.corpora.patterns import escaped, fill
 from paddock.corpora.world import ACTOR, DRAWN, NOTHING, REMEMBERED, TIME, Piece, WorldBuilder
 
 _CLIENT, _USER_AGENT = 0, 1  # the columns of a visitor's attributes
 
-# Addresses that belong to nobody: private, documentation, benchmarking and reserved blocks.
-_IPV4_BLOCKS = (
-    "10.0.0.0/8", "100.64.0.0/10", "172.16.0.0/12", "192.168.0.0/16", "198.18.0.0/15", "203.0.113.0/24",
-    "198.51.100.0/24", "240.0.0.0/4", "240.0.0.0/4", "240.0.0.0/4", "240.0.0.0/4", "240.0.0.0/4",
-)  # fmt: skip
-_IPV6_BLOCK = ipaddress.IPv6Network("2001:db8::/32")
 _FIRST_NAMES = ("alice", "bob", "carol", "dave", "erin", "frank", "grace", "heidi", "ivan", "judy", "mallory", "olivia",
                 "peggy", "rupert", "sybil", "trent", "victor", "walter", "yusuf", "zoe")  # fmt: skip
 
@@ -139,13 +133,13 @@ class AccessLog:
         """The attribute fragments of the clients of a class, the busiest first."""
         draws = Draws(f"{self._name} clients {visitor['name']}")
         clients = visitor["clients"]
-        addresses = _addresses(clients["ipv4"], clients["ipv6"], draws, taken)
+        client_addresses = addresses(clients["ipv4"], clients["ipv6"], draws, taken)
         agents = visitor["user_agents"]
-        of_client = draws.apportioned(zipf_weights(len(agents), 1), len(addresses))
+        of_client = draws.apportioned(zipf_weights(len(agents), 1), len(client_addresses))
         versions = list(visitor["http_versions"])
         version_of = draws.apportioned(list(visitor["http_versions"].values()), len(agents))
         rows = []
-        for address, agent in zip(addresses, of_client, strict=True):
+        for address, agent in zip(client_addresses, of_client, strict=True):
             user = ""
             if draws.below(100) < clients["users_percent"]:
                 user = f',"user":"{draws.one_of(_FIRST_NAMES)}{draws.between(1, 99)}"'
@@ -153,24 +147,6 @@ class AccessLog:
             rest = f',"http_version":"{versions[version_of[agent]]}","user_agent":"{escaped(agents[agent])}"}}\n'
             rows.append((self._builder.fragment(client), self._builder.fragment(rest)))
         return rows
-
-
-def _addresses(ipv4: int, ipv6: int, draws: Draws, taken: set[str]) -> list[str]:
-    """Distinct addresses in random order."""
-    blocks = [ipaddress.IPv4Network(block) for block in _IPV4_BLOCKS]
-    result: list[str] = []
-    while len(result) < ipv4 + ipv6:
-        if len(result) < ipv4:
-            block = draws.one_of(blocks)
-            address = str(block[draws.between(1, block.num_addresses - 2)])
-        else:
-            # A provider's customer: one of 4,096 networks of /48, a subnet, an interface.
-            host = (draws.below(4096) << 80) | (draws.below(256) << 64) | draws.below(1 << 62)
-            address = str(_IPV6_BLOCK[host])
-        if address not in taken:
-            taken.add(address)
-            result.append(address)
-    return draws.shuffled(result)
 
 
 def _query(text: str) -> str:

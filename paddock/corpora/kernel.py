@@ -14,9 +14,19 @@ from numba import njit
 
 from paddock.corpora import integers
 from paddock.corpora.wide_copy import copy_32
-from paddock.corpora.world import ACTOR, DRAWN, FIXED, HELD, NOTHING, OVERCOPY, REMEMBERED, TIME, World
-
-DOCUMENTS_PER_BLOCK = 10_000  # divides the 50,000 lines of Rally's offset tables
+from paddock.corpora.world import (
+    ACTOR,
+    DATE_LENGTH,
+    DRAWN,
+    FIXED,
+    HELD,
+    NOTHING,
+    OVERCOPY,
+    REMEMBERED,
+    TIME,
+    TIME_LENGTH,
+    World,
+)
 
 # numba turns int64 + uint64 into a float, hence a typed constant for every number that meets a random one.
 _GOLDEN = np.uint64(integers.GOLDEN)
@@ -25,7 +35,6 @@ _27, _30, _31, _32 = (np.uint64(shift) for shift in (27, 30, 31, 32))
 _LOW_32, _LOW_16 = np.uint64(0xFFFFFFFF), np.uint64(0xFFFF)
 
 _JITTER_BITS = 10  # a document falls on a random 1/1024 of its share of the week
-_TIME_LENGTH, _DATE_LENGTH = 23, 10
 _ZERO = ord("0")
 
 
@@ -49,9 +58,19 @@ def _mix(value):  # type: ignore[no-untyped-def]  # compiled: numba infers the t
 def _pick(world, pool, random):  # type: ignore[no-untyped-def]
     """An item of a pool: the upper 32 random bits choose the column, the lower ones between its two items."""
     column = world.pool_start[pool] + np.int64(((random >> _32) * world.pool_size[pool]) >> _32)
-    if (random & _LOW_32) < world.column_threshold[column]:
-        return world.column_own[column]
-    return world.column_other[column]
+    if (random & _LOW_32) < world.columns[column, 0]:
+        return np.int64(world.columns[column, 1])
+    return np.int64(world.columns[column, 2])
+
+
+@_compiled
+def _append(world, fragment, out, at):  # type: ignore[no-untyped-def]
+    """Copy a fragment to ``out[at:]``; returns where it ends."""
+    start = world.fragment_start[fragment]
+    length = world.fragment_start[fragment + 1] - start
+    for done in range(0, length, OVERCOPY):
+        copy_32(out, at + done, world.blob, start + done)
+    return at + length
 
 
 @_compiled
@@ -83,7 +102,7 @@ def write_block(world, seed, block, documents, out):  # type: ignore[no-untyped-
 
     :param world: the World.
     :param seed: a uint64; other seeds give other documents.
-    :param block: the block's number from 0, a uint64; a block has DOCUMENTS_PER_BLOCK documents.
+    :param block: the block's number from 0, a uint64; a block has world.documents_per_block documents.
     :param documents: an int64.
     :param out: bytes, at least documents * world.longest + OVERCOPY.
     """
@@ -109,7 +128,7 @@ def write_block(world, seed, block, documents, out):  # type: ignore[no-untyped-
         slot = np.int64((random >> np.uint64(10)) & slots)
 
         # When: the document's share of the week's weight, then its place within that minute.
-        number = np.int64(block) * DOCUMENTS_PER_BLOCK + position
+        number = np.int64(block) * world.documents_per_block + position
         if number // world.documents_per_week != week:
             week = number // world.documents_per_week
             minute = 0
@@ -153,29 +172,45 @@ def write_block(world, seed, block, documents, out):  # type: ignore[no-untyped-
                 state += _GOLDEN
                 held_of[slot, column] = _pick(world, world.held_pools[column], _mix(state))
 
-        for piece in range(world.event_start[event], world.event_start[event + 1]):
-            kind = world.piece_kind[piece]
-            argument = np.int64(world.piece_argument[piece])
-            if kind == FIXED:
-                fragment = argument
-            elif kind == DRAWN:
+        end = at  # of the document, where its size is prescribed
+        if world.size_pool != NOTHING:
+            state += _GOLDEN
+            end = at + _pick(world, world.size_pool, _mix(state))
+        part = event
+        while part != NOTHING:
+            following = np.int64(NOTHING)
+            following_longest = np.int64(0)
+            if world.size_pool != NOTHING:
+                # Drawn before it is known whether it fits: its tables arrive while this part is being copied.
                 state += _GOLDEN
-                fragment = np.int64(_pick(world, argument, _mix(state)))
-            elif kind == ACTOR:
-                fragment = np.int64(world.actor_attributes[actor_of[slot], argument])
-            elif kind == HELD:
-                fragment = held_of[slot, argument]
-            elif kind == REMEMBERED:
-                fragment = memory_of[slot]
-            else:
-                copy_32(out, at, time_text, 0)
-                at += _TIME_LENGTH if kind == TIME else _DATE_LENGTH
-                continue
-            start = world.fragment_start[fragment]
-            length = world.fragment_start[fragment + 1] - start
-            for done in range(0, length, OVERCOPY):
-                copy_32(out, at + done, world.blob, start + done)
-            at += length
+                following = np.int64(_pick(world, world.detail_pool, _mix(state)))
+                following_longest = world.event_longest[following]
+            for piece in range(world.event_start[part], world.event_start[part + 1]):
+                kind = world.pieces[piece, 0]
+                argument = np.int64(world.pieces[piece, 1])
+                if kind == FIXED:
+                    fragment = argument
+                elif kind == DRAWN:
+                    state += _GOLDEN
+                    fragment = np.int64(_pick(world, argument, _mix(state)))
+                elif kind == ACTOR:
+                    fragment = np.int64(world.actor_attributes[actor_of[slot], argument])
+                elif kind == HELD:
+                    fragment = held_of[slot, argument]
+                elif kind == REMEMBERED:
+                    fragment = memory_of[slot]
+                else:
+                    copy_32(out, at, time_text, 0)
+                    at += TIME_LENGTH if kind == TIME else DATE_LENGTH
+                    continue
+                at = _append(world, fragment, out, at)
+            part = following
+            if world.size_pool != NOTHING:
+                spare = end - at - world.shortest_closing
+                if following_longest > spare:
+                    part = np.int64(NOTHING)
+                    state += _GOLDEN
+                    at = _append(world, _pick(world, world.closing_pool + spare, _mix(state)), out, at)
 
         if world.event_moves[event] != 0 and world.class_linked[of_class] != 0:
             place_of[slot] = event

@@ -17,6 +17,7 @@ from paddock.structured_files import read_yaml
 from paddock.suggestions import unknown
 
 _SUCCESSORS = 16  # places in a page's row of links
+_BUILT_IN_SLOTS = {"time", "date", "text"}
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class Recipe:
     name: str
     description: str
     path: Path
+    track: str  # the track whose documents these are; unless the file names one, that of the recipe's name
     model: str
     documents: int  # how many a corpus has unless told otherwise
     seed: int
@@ -55,7 +57,7 @@ def read_recipe(path: Path) -> Recipe:
 
     :raises FileError: if it breaks the schema or names something that it does not define.
     """
-    content = read_yaml(path, "recipe")
+    content = _with_basis(path, [])
     problem = next(_problems(content), None)
     if problem:
         raise FileError(path, problem)
@@ -69,6 +71,7 @@ def read_recipe(path: Path) -> Recipe:
         name=path.stem,
         description=content["description"],
         path=path,
+        track=content.get("track", path.stem),
         model=content["model"],
         documents=content["documents"],
         seed=content["seed"],
@@ -78,12 +81,37 @@ def read_recipe(path: Path) -> Recipe:
     )
 
 
+def _with_basis(path: Path, variants: list[Path]) -> dict[str, Any]:
+    """The contents of a recipe; what a variant leaves out is that of the recipe it is based on.
+
+    :param variants: those that led here, to notice a circle.
+    """
+    content: dict[str, Any] = read_yaml(path, "recipe")
+    if "based_on" not in content:
+        return content
+    if "model" in content:
+        raise FileError(path, "a variant has the model of the recipe that it is based on: leave out 'model'.")
+    basis = path.with_name(f"{content.pop('based_on')}.yml")
+    if basis in [*variants, path]:
+        raise FileError(path, f"based_on leads in a circle, by way of '{basis.stem}'.")
+    if not basis.exists():
+        raise FileError(path, f"based_on names '{basis.stem}', but there is no {basis}.")
+    of_basis = _with_basis(basis, [*variants, path])
+    if of_basis["model"] != "template-log":
+        raise FileError(
+            path, f"based_on names '{basis.stem}', but only the model 'template-log' has variants."
+        )
+    return {"track": basis.stem, **of_basis, **content}
+
+
 def _problems(content: dict[str, Any]) -> Iterator[str]:
     """What a schema cannot say: names that point nowhere, numbers that do not fit together; a sentence each."""
     if content["model"] == "access-log":
         yield from _access_log_problems(content)
-    else:
+    elif content["model"] == "application-log":
         yield from _application_log_problems(content)
+    else:
+        yield from _template_log_problems(content)
 
 
 def _access_log_problems(content: dict[str, Any]) -> Iterator[str]:
@@ -131,3 +159,47 @@ def _application_log_problems(content: dict[str, Any]) -> Iterator[str]:
         yield f"the threads '{kind}' have no flow."
     for kind in sorted(kinds - set(content["stack_traces"]["bottom_frames"])):
         yield f"stack_traces.bottom_frames has no frames for the threads '{kind}'."
+
+
+def _template_log_problems(content: dict[str, Any]) -> Iterator[str]:
+    words, slots_known = set(content["words"]), set(content["slots"])
+    of_actors = [set(group["values"]) for group in content["actors"]]
+    for name in sorted(set.union(*of_actors)):
+        if name in slots_known | _BUILT_IN_SLOTS or not all(name in values for values in of_actors):
+            yield f"the actors' value '{name}' must be one of all groups of actors, and no slot besides."
+    for group in content["actors"]:
+        for event in group["events"]:
+            if event not in content["events"]:
+                yield f"the actors '{group['name']}' have the event '{event}', which 'events' does not define."
+    own = slots_known | (_BUILT_IN_SLOTS - {"text"}) | set.intersection(*of_actors)
+    documents = " ".join(content["document"].values())
+    for name, group in content["events"].items():
+        values = group.get("values", {})
+        patterns = [(text, words | set(values), own) for text in group.get("patterns", [])]
+        patterns += [(text, words, own) for text in values.values()]
+        patterns.append((documents, set(values), own | _BUILT_IN_SLOTS))
+        yield from _lost(f"the event '{name}'", patterns)
+    of_values = [slot["pattern"] for slot in content["slots"].values() if "pattern" in slot]
+    of_values += [text for group in content["actors"] for text in group["values"].values()]
+    yield from _lost("a value", [(text, words | {"address"}, set()) for text in of_values])
+    details = content.get("details", {"patterns": []})
+    of_details = words | set(details.get("values", {}))
+    yield from _lost("a detail", [(text, of_details, slots_known) for text in details["patterns"]])
+    if ("size" in content) != ("details" in content):
+        yield "'size' and 'details' go together: documents of prescribed size are filled with details."
+    if "size" in content and "<text>" in documents.removesuffix("<text>"):
+        yield "in a document of prescribed size <text> may only stand at the very end."
+    for name in content.get("numbers", []):
+        if name not in content["document"]:
+            yield f"'numbers' has '{name}', which is no field of the document."
+
+
+def _lost(whose: str, patterns: list[tuple[str, set[str], set[str]]]) -> Iterator[str]:
+    """Sentences about what patterns need and have not: (pattern, words, slots)."""
+    for pattern, words, of_slots in patterns:
+        for word in placeholders(pattern):
+            if word not in words:
+                yield f"the text '{pattern}' of {whose} needs the words '{word}', which there are not."
+        for slot in slots(pattern):
+            if slot not in of_slots:
+                yield f"the text '{pattern}' of {whose} needs the slot '{slot}', which there is not."

@@ -8,34 +8,37 @@ that looks finished.
 from __future__ import annotations
 
 import dataclasses
-import datetime
+import hashlib
 import itertools
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
-from paddock.corpora.generate import GENERATOR_VERSION, Written, write_corpus
-from paddock.corpora.recipe import Recipe, load_recipe
+from paddock.corpora.finish import Provenance, finish_corpus, remove_corpus, unfinished, writing_errors
+from paddock.corpora.generate import GENERATOR_VERSION, write_corpus
+from paddock.corpora.recipe import Recipe, load_recipe, recipe_names
 from paddock.corpora.record import (
     CORPUS_PREFIX,
+    FROM_IMPORT,
+    FROM_RECIPE,
     RECORD_ENDING,
     CorpusRecord,
     corpus_file,
+    corpus_name,
     first_thousand_file,
     load_record,
-    offset_file,
     record_file,
     save_record,
 )
-from paddock.errors import CorpusError, MachineError, UsageError
-from paddock.files import checksum, replacing, require_room
-from paddock.locks import locked
+from paddock.corpora.writer import TEST_MODE_DOCUMENTS, Written
+from paddock.errors import CorpusError, UsageError
+from paddock.files import checksum, require_room
 from paddock.paths import data_folder
+from paddock.suggestions import unknown
 
 # Called with a description and the number of documents; gives a function that takes those done since its last call.
 Progress = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
 
-TEST_MODE_DOCUMENTS = 1000  # what Rally's test mode expects in the -1k file
 LARGEST_SEED = 2**63 - 1
 
 
@@ -48,6 +51,34 @@ def find_corpus(recipe: str, documents: int | None = None, seed: int | None = No
     :raises CorpusError: if the data is not what the record says.
     """
     return _find(*_wanted(recipe, documents, seed))
+
+
+def find_named(
+    track: str, name: str | None = None, documents: int | None = None, seed: int | None = None
+) -> CorpusRecord | None:
+    """The corpus that a race on the track names: a recipe's, as ``find_corpus``, or an imported one.
+
+    :param name: None: the recipe that is called like the track.
+    :param documents: which one, where several imports of the name differ; None: the latest.
+    :raises UsageError: if the track has neither recipe nor import of that name.
+    :raises CorpusError: if the data is not what the record says.
+    """
+    if _is_recipe(track, name or track):
+        return find_corpus(name or track, documents, seed)
+    return _find_import(track, name or track, documents, seed)
+
+
+def ensure_named(
+    track: str,
+    name: str | None = None,
+    documents: int | None = None,
+    seed: int | None = None,
+    progress: Progress | None = None,
+) -> CorpusRecord:
+    """As ``find_named``, but a recipe's corpus is made if it is missing (see ``ensure_corpus``)."""
+    if _is_recipe(track, name or track):
+        return ensure_corpus(name or track, documents, seed, progress)
+    return _find_import(track, name or track, documents, seed)
 
 
 def ensure_corpus(
@@ -66,7 +97,6 @@ def ensure_corpus(
     :raises MachineError: if the disk is full or cannot be written to.
     """
     wanted, count, used_seed = _wanted(recipe, documents, seed)
-    file = corpus_file(wanted.name, count, used_seed, wanted.seed)
     if not force:
         try:
             found = _find(wanted, count, used_seed)
@@ -74,9 +104,9 @@ def ensure_corpus(
             found = None  # perhaps another process is just replacing it; its lock tells
         if found:
             return found
-    with _writing_errors(file), locked(file.with_name(".lock"), "another process that makes this corpus"):
+    with unfinished(wanted.track) as temporary:
         found = None if force else _find(wanted, count, used_seed)
-        return found or _make(wanted, count, used_seed, file, progress)
+        return found or _make(wanted, count, used_seed, temporary, progress)
 
 
 def verify_corpus(record: CorpusRecord) -> None:
@@ -89,16 +119,18 @@ def verify_corpus(record: CorpusRecord) -> None:
     if record.file.stat().st_size != record.bytes or checksum(record.file) != record.sha256:
         raise _differs(record)
     thousand_file = first_thousand_file(record.file)
+    first = hashlib.sha256()
     with record.file.open("rb") as data:
-        first = b"".join(itertools.islice(data, TEST_MODE_DOCUMENTS))
-    if not thousand_file.exists() or thousand_file.read_bytes() != first:
+        for line in itertools.islice(data, TEST_MODE_DOCUMENTS):
+            first.update(line)
+    if not thousand_file.exists() or checksum(thousand_file) != first.hexdigest():
         raise CorpusError(f"{thousand_file} is not the first 1,000 documents of {record.file.name}: {_remedy(record)}.")
 
 
-def list_corpora() -> list[CorpusRecord]:
-    """All finished corpora in Rally's data folder, by file name."""
+def list_corpora(track: str = "*") -> list[CorpusRecord]:
+    """All finished corpora in Rally's data folder, or those of one track, by file name."""
     root = data_folder(CORPUS_PREFIX).parent
-    records = (load_record(path) for path in sorted(root.glob(f"{CORPUS_PREFIX}*/*{RECORD_ENDING}")))
+    records = (load_record(path) for path in sorted(root.glob(f"{corpus_name(track)}/*{RECORD_ENDING}")))
     return [record for record in records if record and record.file.exists()]
 
 
@@ -117,55 +149,78 @@ def _wanted(name: str, documents: int | None, seed: int | None) -> tuple[Recipe,
     return recipe, count, used_seed
 
 
+def _is_recipe(track: str, name: str) -> bool:
+    """Whether the name is a recipe's of this track; another track's is an error, unless an import has the name."""
+    if name not in recipe_names():
+        return False
+    other = load_recipe(name).track
+    if other != track and not any(record.name == name for record in _imports(track)):
+        raise UsageError(
+            f"The corpus '{name}' has documents of the track '{other}', not of '{track}': name that track."
+        )
+    return other == track
+
+
+def _imports(track: str) -> list[CorpusRecord]:
+    return [record for record in list_corpora(track) if record.origin == FROM_IMPORT]
+
+
+def _find_import(track: str, name: str, documents: int | None, seed: int | None) -> CorpusRecord:
+    """The latest import of that name, with that number of documents if one is given."""
+    imports = _imports(track)
+    named = sorted((record for record in imports if record.name == name), key=lambda record: record.made_at)
+    if not named:
+        recipes = [recipe for recipe in recipe_names() if load_recipe(recipe).track == track]
+        raise unknown("corpus", name, sorted({*recipes, *(record.name for record in imports)}), "./inv corpora")
+    if seed is not None:
+        raise UsageError(f"The corpus '{name}' was imported, so it has no seed: leave --seed out.")
+    fitting = [record for record in named if documents in (None, record.documents)]
+    if not fitting:
+        there = " and ".join(f"{record.documents:,}" for record in named)
+        raise UsageError(
+            f"The imported corpus '{name}' has {there} documents, not {documents:,}: leave --documents out, "
+            f"or import it again."
+        )
+    return _checked(fitting[-1])
+
+
 def _find(recipe: Recipe, documents: int, seed: int) -> CorpusRecord | None:
-    file = corpus_file(recipe.name, documents, seed, recipe.seed)
+    file = corpus_file(recipe.track, recipe.name, documents, seed, recipe.seed)
     record = load_record(record_file(file))
     if record is None or not file.exists() or not first_thousand_file(file).exists():
         return None
-    made_for = (record.recipe_checksum, record.generator_version, record.documents, record.seed)
-    if made_for != (recipe.checksum, GENERATOR_VERSION, documents, seed):
+    made_for = (record.origin, record.recipe_checksum, record.generator_version, record.documents, record.seed)
+    if made_for != (FROM_RECIPE, recipe.checksum, GENERATOR_VERSION, documents, seed):
         return None
-    status = file.stat()
+    return _checked(record)
+
+
+def _checked(record: CorpusRecord) -> CorpusRecord:
+    """The record, if the data's size and time are the recorded ones, or at least its checksum."""
+    status = record.file.stat()
     if status.st_size != record.bytes:
         raise _differs(record)
     if status.st_mtime_ns != record.modified_ns:
-        if checksum(file) != record.sha256:
+        if checksum(record.file) != record.sha256:
             raise _differs(record)
         record = dataclasses.replace(record, modified_ns=status.st_mtime_ns)
-        with _writing_errors(file):
+        with writing_errors(record.file):
             save_record(record)
     return record
 
 
-def _make(recipe: Recipe, documents: int, seed: int, file: Path, progress: Progress | None) -> CorpusRecord:
-    """Make the corpus: test file, data, offsets, and the record last. The caller holds the lock."""
-    thousand_file = first_thousand_file(file)
-    for old in (record_file(file), offset_file(file), offset_file(thousand_file)):
-        old.unlink(missing_ok=True)
-    for left_over in file.parent.glob(f".{file.stem}*.part"):
-        left_over.unlink(missing_ok=True)
-    with replacing(thousand_file) as temporary:
-        sample = write_corpus(recipe, TEST_MODE_DOCUMENTS, seed, temporary, threads=1)
+def _make(recipe: Recipe, documents: int, seed: int, temporary: Path, progress: Progress | None) -> CorpusRecord:
+    """Make the corpus. The caller holds the folder's lock."""
+    file = corpus_file(recipe.track, recipe.name, documents, seed, recipe.seed)
+    sample = write_corpus(recipe, TEST_MODE_DOCUMENTS, seed, temporary, threads=1)
     # Documents differ in length, so some per cent more than the first ones suggest.
     needed = sample.bytes * documents // TEST_MODE_DOCUMENTS * 11 // 10
-    require_room(file.parent, needed, f"The corpus {file.name}")
-    with replacing(file) as temporary:
-        written = _write(recipe, documents, seed, temporary, progress)
-    _write_offsets(file, written)
-    record = CorpusRecord(
-        file=file,
-        recipe=recipe.name,
-        recipe_checksum=recipe.checksum,
-        generator_version=GENERATOR_VERSION,
-        documents=documents,
-        bytes=written.bytes,
-        seed=seed,
-        sha256=written.sha256,
-        made_at=datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-        modified_ns=file.stat().st_mtime_ns,
-    )
-    save_record(record)
-    return record
+    there = file.stat().st_size if file.exists() else 0
+    require_room(file.parent, needed - there, f"The corpus {file.name}")
+    remove_corpus(file)
+    written = _write(recipe, documents, seed, temporary, progress)
+    made = Provenance(recipe.name, recipe.track, FROM_RECIPE, recipe.checksum, GENERATOR_VERSION, seed)
+    return finish_corpus(temporary, written, file, made)
 
 
 def _write(recipe: Recipe, documents: int, seed: int, file: Path, progress: Progress | None) -> Written:
@@ -182,32 +237,15 @@ def _write(recipe: Recipe, documents: int, seed: int, file: Path, progress: Prog
         return write_corpus(recipe, documents, seed, file, progress=report)
 
 
-def _write_offsets(file: Path, written: Written) -> None:
-    """Rally's table of line offsets; written after the data, because Rally distrusts an older one."""
-    with replacing(offset_file(file)) as temporary:
-        lines = (f"{line};{offset}\n" for line, offset in written.line_offsets)
-        temporary.write_text("".join(lines), encoding="ascii")
-
-
 def _differs(record: CorpusRecord) -> CorpusError:
     return CorpusError(f"{record.file} is not the file that its record describes: {_remedy(record)}.")
 
 
 def _remedy(record: CorpusRecord) -> str:
-    """The command that makes the corpus again."""
-    command = f"./inv corpus.generate {record.recipe} --documents {record.documents}"
+    """How to make the corpus again."""
+    if record.origin == FROM_IMPORT:
+        return f"import it again with './inv corpus.import', as {record_file(record.file).name} beside it says"
+    command = f"./inv corpus.generate {record.name} --documents {record.documents}"
     if "-seed" in record.file.stem:
         command += f" --seed {record.seed}"
     return f"make it again with '{command} --force'"
-
-
-@contextmanager
-def _writing_errors(file: Path) -> Iterator[None]:
-    """A full or forbidden disk as a sentence."""
-    try:
-        yield
-    except OSError as error:
-        raise MachineError(
-            f"The corpus {file} cannot be written ({error.strerror}): "
-            f"free some space there, check who owns the folder, or set RALLY_HOME to another folder."
-        ) from None

@@ -3,7 +3,8 @@
 A document is written by an *actor* (a client, a thread) who is in a *session* (a visit, a request being handled).
 Each document is one *event*; an event is a list of pieces, and each piece is a fragment of bytes that is either
 fixed, drawn from a pool, the actor's own, drawn once per session, remembered from the event before, or the time.
-Models (access_log.py, application_log.py) fill a WorldBuilder; kernel.py knows nothing but these tables.
+Where sizes are prescribed, a document goes on with further events (details) until one no longer fits, and ends with a
+closing of exactly the bytes that are left. Models fill a WorldBuilder; kernel.py knows nothing but these tables.
 """
 
 from __future__ import annotations
@@ -24,8 +25,11 @@ TIME = 5  # 2026-01-05T08:00:00.123
 DATE = 6  # 2026-01-05
 
 OVERCOPY = 32  # the kernel copies so many bytes at once, so tables and buffers end with as many spare ones
+TIME_LENGTH, DATE_LENGTH = 23, 10
 NOTHING = -1
 THRESHOLD_BITS = 32
+DOCUMENTS_PER_BLOCK = 10_000  # divides the 50,000 lines of Rally's offset tables, as the next one does
+DOCUMENTS_PER_SIZED_BLOCK = 1_000  # those documents are larger, and a block should not be
 
 
 class World(NamedTuple):
@@ -33,14 +37,11 @@ class World(NamedTuple):
 
     blob: np.ndarray  # uint8: all fragments, one after another
     fragment_start: np.ndarray  # int64, one more than there are fragments
-    pool_start: np.ndarray  # int64: first column of each pool in the three arrays below
+    pool_start: np.ndarray  # int64: first column of each pool in `columns`
     pool_size: np.ndarray  # uint64
-    column_threshold: np.ndarray  # uint64: take `own` below it, else `other` (alias method)
-    column_own: np.ndarray  # int32
-    column_other: np.ndarray  # int32
+    columns: np.ndarray  # uint32, columns x 4: a threshold, what to take below it, what else (alias method), nothing
     event_start: np.ndarray  # int32: first piece of each event, one more than there are events
-    piece_kind: np.ndarray  # uint8
-    piece_argument: np.ndarray  # int32
+    pieces: np.ndarray  # int32, pieces x 2: kind and argument
     event_memory: np.ndarray  # int32: the fragment that the session remembers afterwards, or NOTHING
     event_moves: np.ndarray  # uint8: whether the session goes on from this event
     successors: np.ndarray  # int32, events x a power of two: equally likely next events, NOTHING ends the session
@@ -51,6 +52,12 @@ class World(NamedTuple):
     class_linked: np.ndarray  # uint8: 1: events follow `successors`; 0: each is drawn from `class_entry`
     class_stay: np.ndarray  # uint64: the session goes on if 16 random bits are below it
     held_pools: np.ndarray  # int32: pools drawn once per session
+    event_longest: np.ndarray  # int64: the most bytes that each event can take
+    size_pool: int  # the pool of the documents' sizes in bytes, or NOTHING: they are as long as their event
+    detail_pool: int  # the pool of events that a document of prescribed size goes on with
+    closing_pool: int  # the pool of endings of ``shortest_closing`` bytes; the next pool's have one byte more
+    shortest_closing: int
+    documents_per_block: int
     actors: int  # the pool of actors
     sessions: int  # how many sessions are open at a time, a power of two
     longest: int  # the most bytes that a document can have
@@ -65,6 +72,16 @@ class Piece:
 
     kind: int
     argument: int = 0
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How documents of prescribed size are filled: pools of sizes and of details, and of closings by length."""
+
+    pool: int
+    details: int
+    closings: Sequence[int]  # pools with consecutive numbers; each one's fragments are one byte longer
+    shortest_closing: int  # bytes
 
 
 class WorldBuilder:
@@ -127,27 +144,43 @@ class WorldBuilder:
         self._actors.append((of_class, list(attributes)))
         return len(self._actors) - 1
 
-    def build(self, actors: int, sessions: int, minutes: Sequence[int], documents_per_week: int, start: int) -> World:
-        """The tables; ``actors`` is the pool of actors, ``minutes`` the weights of the minutes of a week."""
+    def build(
+        self,
+        actors: int,
+        sessions: int,
+        minutes: Sequence[int],
+        documents_per_week: int,
+        start: int,
+        sizes: Sizes | None = None,
+    ) -> World:
+        """The tables; ``actors`` is the pool of actors, ``minutes`` the weights of the minutes of a week.
+
+        :raises ValueError: if the smallest of the ``sizes`` leaves no room for the longest event and a closing.
+        """
         lengths = [len(fragment) for fragment in self._fragments]
         pieces = [piece for event in self._events for piece in event]
         most = {piece: self._most(piece, lengths) for piece in set(pieces)}
+        longest = [sum(most[piece] for piece in event) for event in self._events]
+        if sizes:
+            self._check_sizes(sizes, longest)
         width = max((len(row) for row in self._successors.values()), default=1)
         successors = np.full((len(self._events), width), NOTHING, dtype=np.int32)
         for event, row in self._successors.items():
             successors[event] = row
         own, other, threshold = ([value for columns in self._columns for value in columns[part]] for part in range(3))
+        # Side by side, so that a draw from a large pool waits for memory once. A threshold of 2^32 belongs to a
+        # column with one item, which is right on either side of it.
+        table = np.zeros((len(own), 4), dtype=np.uint32)
+        table[:, 0] = np.minimum(np.array(threshold, dtype=np.uint64), (1 << THRESHOLD_BITS) - 1)
+        table[:, 1], table[:, 2] = own, other
         return World(
             blob=np.frombuffer(b"".join(self._fragments) + bytes(OVERCOPY), dtype=np.uint8),
             fragment_start=_starts(lengths, np.int64),
             pool_start=_starts([len(pool) for pool in self._pools], np.int64),
             pool_size=np.array([len(pool) for pool in self._pools], dtype=np.uint64),
-            column_threshold=np.array(threshold, dtype=np.uint64),
-            column_own=np.array(own, dtype=np.int32),
-            column_other=np.array(other, dtype=np.int32),
+            columns=table,
             event_start=_starts([len(event) for event in self._events], np.int32),
-            piece_kind=np.array([piece.kind for piece in pieces], dtype=np.uint8),
-            piece_argument=np.array([piece.argument for piece in pieces], dtype=np.int32),
+            pieces=np.array([(piece.kind, piece.argument) for piece in pieces], dtype=np.int32),
             event_memory=np.array(self._memories, dtype=np.int32),
             event_moves=np.array(self._moves, dtype=np.uint8),
             successors=successors,
@@ -158,13 +191,38 @@ class WorldBuilder:
             class_linked=np.array([linked for _, _, linked, _ in self._classes], dtype=np.uint8),
             class_stay=np.array([stay for _, _, _, stay in self._classes], dtype=np.uint64),
             held_pools=np.array(self._held, dtype=np.int32),
+            event_longest=np.array(longest, dtype=np.int64),
+            size_pool=sizes.pool if sizes else NOTHING,
+            detail_pool=sizes.details if sizes else NOTHING,
+            closing_pool=sizes.closings[0] if sizes else NOTHING,
+            shortest_closing=sizes.shortest_closing if sizes else 0,
+            documents_per_block=DOCUMENTS_PER_SIZED_BLOCK if sizes else DOCUMENTS_PER_BLOCK,
             actors=actors,
             sessions=sessions,
-            longest=max(sum(most[piece] for piece in event) for event in self._events),
+            longest=max(self._pools[sizes.pool]) if sizes else max(longest),
             minutes=_starts(minutes, np.int64),
             documents_per_week=documents_per_week,
             start=start,
         )
+
+    def longest_event(self, events: Sequence[int]) -> int:
+        """The most bytes that any of the events can take."""
+        lengths = [len(fragment) for fragment in self._fragments]
+        pieces = {piece for event in events for piece in self._events[event]}
+        most = {piece: self._most(piece, lengths) for piece in pieces}
+        return max(sum(most[piece] for piece in self._events[event]) for event in events)
+
+    def _check_sizes(self, sizes: Sizes, longest: Sequence[int]) -> None:
+        """Whatever is drawn must fit: the kernel does not look whether there is room."""
+        details = set(self._pools[sizes.details])
+        least = max(length for event, length in enumerate(longest) if event not in details) + sizes.shortest_closing
+        smallest = min(self._pools[sizes.pool])
+        if smallest < least:
+            raise ValueError(
+                f"documents of {smallest} bytes are too small: fields and first line take up to {least} bytes"
+            )
+        if len(sizes.closings) < max(longest[event] for event in details):
+            raise ValueError("there is no closing for every number of bytes that the longest detail can leave")
 
     def _most(self, piece: Piece, lengths: Sequence[int]) -> int:
         """The most bytes that a piece can take."""
@@ -180,7 +238,7 @@ class WorldBuilder:
             first = [fragment for _, memory, _, _ in self._classes for fragment in self._pools[memory]]
             later = [fragment for fragment in self._memories if fragment != NOTHING]
             return max(lengths[fragment] for fragment in first + later)
-        return OVERCOPY
+        return TIME_LENGTH if piece.kind == TIME else DATE_LENGTH
 
 
 def alias_columns(items: Sequence[int], weights: Sequence[int]) -> tuple[list[int], list[int], list[int]]:

@@ -156,6 +156,9 @@ def _check_combinations(known: Mapping[str, Parameter], values: Mapping[str, Any
             raise UsageError(f"The parameter {name} has no effect without {needed}: add {choices}, or leave it out.")
     if "document_count" in given and "ingest_percentage" in given:
         raise UsageError("The parameters document_count and ingest_percentage exclude each other: give one of them.")
+    rates = [name for name in ("target_throughput", "target_gb_per_day", "event_period") if name in given]
+    if len(rates) > 1:
+        raise UsageError(f"The parameters {' and '.join(rates)} exclude each other: give one of them.")
     documents = given.get("corpus_documents", known["corpus_documents"].default)
     for name in ("document_count", "lap_documents"):
         if given.get(name, 0) > documents:
@@ -163,6 +166,6 @@ def _check_combinations(known: Mapping[str, Parameter], values: Mapping[str, Any
                 f"The parameter {name} is {given[name]}, but the corpus has {documents} documents: "
                 f"ask for fewer, or use a larger corpus."
             )
-    for name in ("lap_journal", "lap_stop_file"):
+    for name in ("lap_journal", "lap_stop_file", "load_journal"):
         if name in given and not Path(given[name]).is_absolute():
             raise UsageError(f"The parameter {name} must be an absolute path, but is '{given[name]}'.")

@@ -91,6 +91,9 @@ class _ParameterSourcesOnly:
     def register_runner(self, name: str, runner: Any, **options: Any) -> None:
         """Runners are not needed to check a track."""
 
+    def register_scheduler(self, name: str, scheduler: Any) -> None:
+        """Nor are schedules."""
+
 
 def _load_plugins(folder: Path) -> None:
     from esrally.utils import modules

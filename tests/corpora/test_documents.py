@@ -6,7 +6,8 @@ import json
 import re
 from collections import Counter
 from datetime import datetime
-from ipaddress import ip_address
+from ipaddress import ip_address, ip_network
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from paddock.corpora.recipe import load_recipe
 
 Documents = list[dict[str, Any]]
 
+NOBODYS_IPV4 = ("10.0.0.0/8", "100.64.0.0/10", "172.16.0.0/12", "192.168.0.0/16", "198.18.0.0/15", "203.0.113.0/24",
+                "198.51.100.0/24", "240.0.0.0/4")  # fmt: skip
 TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
 APACHE = {
@@ -31,6 +34,12 @@ APP_LOGS = {
     "message": str, "stack_trace": str,
 }  # fmt: skip
 APP_LOGS_OPTIONAL = {"stack_trace"}
+WEB_EVENTS = {
+    "@timestamp": str, "server_ip": str, "webserver": str, "method": str, "query": str, "protocol": str,
+    "response": int, "user_class": str, "username": str, "user_ip": str,
+}  # fmt: skip
+SYSLOG = {"@timestamp": str, "host": str, "severity": str, "facility": str, "syslogtag": str, "message": str}
+LOGS = {"@timestamp": str, "message": str}
 
 
 def made(name: str, documents: int, folder: Path) -> Documents:
@@ -57,6 +66,24 @@ def app_logs(tmp_path_factory: pytest.TempPathFactory) -> Documents:
     return made("app-logs", 130_000, tmp_path_factory.mktemp("app-logs"))
 
 
+@pytest.fixture(scope="module")
+def web_events(tmp_path_factory: pytest.TempPathFactory) -> Documents:
+    """More than a day of the web servers' events."""
+    return made("web-events", 130_000, tmp_path_factory.mktemp("web-events"))
+
+
+@pytest.fixture(scope="module")
+def syslog(tmp_path_factory: pytest.TempPathFactory) -> Documents:
+    """More than a day of syslog."""
+    return made("syslog", 130_000, tmp_path_factory.mktemp("syslog"))
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> Documents:
+    """Some hours of log lines of 0.5 to 5 kB."""
+    return made("logs", 20_000, tmp_path_factory.mktemp("logs"))
+
+
 def flat(document: dict[str, Any]) -> dict[str, Any]:
     """Fields of objects under dotted names, as Elasticsearch calls them."""
     result: dict[str, Any] = {}
@@ -70,7 +97,13 @@ def flat(document: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     ("corpus", "fields", "optional"),
-    [("apache", APACHE, APACHE_OPTIONAL), ("app_logs", APP_LOGS, APP_LOGS_OPTIONAL)],
+    [
+        ("apache", APACHE, APACHE_OPTIONAL),
+        ("app_logs", APP_LOGS, APP_LOGS_OPTIONAL),
+        ("web_events", WEB_EVENTS, set()),
+        ("syslog", SYSLOG, set()),
+        ("logs", LOGS, set()),
+    ],
 )
 def test_fields_and_types_are_the_promised_ones(
     corpus: str, fields: dict[str, type], optional: set[str], request: pytest.FixtureRequest
@@ -84,7 +117,7 @@ def test_fields_and_types_are_the_promised_ones(
     assert seen == set(fields)
 
 
-@pytest.mark.parametrize("corpus", ["apache", "app_logs"])
+@pytest.mark.parametrize("corpus", ["apache", "app_logs", "web_events", "syslog"])
 def test_time_never_goes_back(corpus: str, request: pytest.FixtureRequest) -> None:
     """Timestamps are well formed, in order, and begin with the recipe's day."""
     times = [document["@timestamp"] for document in request.getfixturevalue(corpus)]
@@ -181,6 +214,89 @@ def test_stack_traces_are_whole(app_logs: Documents) -> None:
         assert re.match(r"[\w.$]+(Exception|Error|Unavailable): .", first)
         assert all(re.match(r"\tat [\w.$/]+\([\w.: ]+\)$|\t\.\.\. \d+ common|Caused by: ", frame) for frame in frames)
         assert len(frames) > 8
+
+
+def test_users_and_servers_hang_together(web_events: Documents) -> None:
+    """A user has one address and one class, a server one kind of software; users are many, servers a fixed list."""
+    users, servers = {}, {}
+    for document in web_events:
+        user = (document["user_ip"], document["user_class"])
+        assert users.setdefault((document["username"], document["user_class"]), user)[1] == document["user_class"]
+        assert servers.setdefault(document["server_ip"], document["webserver"]) == document["webserver"]
+        assert ip_address(document["server_ip"]) in ip_network("192.0.2.0/24")
+    assert len(servers) == 12
+    assert len(users) > 8000
+    assert len({address for address, _ in users.values()}) > 8000
+    networks = [ip_network(block) for block in (*NOBODYS_IPV4, "2001:db8::/32")]
+    for address, _ in users.values():
+        ip = ip_address(address)
+        assert any(ip in network for network in networks if network.version == ip.version), address
+
+
+def test_web_events_are_those_of_a_working_site(web_events: Documents) -> None:
+    """Most answers are good; writes are rarer than reads; every listed value occurs."""
+    responses = Counter(document["response"] // 100 for document in web_events)
+    assert 0.8 < responses[2] / len(web_events) < 0.95
+    assert 0.001 < responses[5] / len(web_events) < 0.01
+    methods = Counter(document["method"] for document in web_events)
+    assert methods["GET"] > 5 * methods["POST"] > 5 * methods["PUT"] > 0
+    assert {document["protocol"] for document in web_events} == {"HTTP/1.0", "HTTP/1.1", "HTTP/2"}
+    assert {document["user_class"] for document in web_events} == {"guest", "customer", "partner", "staff"}
+    assert len({document["query"] for document in web_events}) > 500
+
+
+def test_syslog_lines_hang_together(syslog: Documents) -> None:
+    """A program has one facility; the kernel and programs without a process number have none in the tag."""
+    facilities: dict[str, set[str]] = {}
+    for document in syslog:
+        assert re.fullmatch(r"[\w/]+(\[\d+\])?:", document["syslogtag"])
+        program = re.split(r"[\[:]", document["syslogtag"])[0]
+        facilities.setdefault(program, set()).add(document["facility"])
+        assert re.fullmatch(r"(web|mx|db|gw)-\d+", document["host"])
+        assert "<" not in re.sub(r"=<[^<>]+>", "", document["message"])
+        assert "{" not in document["message"]
+    assert all(len(of_program) == 1 for of_program in facilities.values())
+    assert {"sshd", "CRON", "systemd", "kernel", "postfix/smtpd", "named"} <= set(facilities)
+    severities = Counter(document["severity"] for document in syslog)
+    assert severities["info"] > 0.5 * len(syslog)
+    assert 0.002 < (severities["err"] + severities["crit"]) / len(syslog) < 0.02
+
+
+def test_a_session_keeps_its_process_number(syslog: Documents) -> None:
+    """Lines with the same process number on a host come in succession, as those of one daemon's child do."""
+    tags: dict[tuple[str, str], int] = Counter((document["host"], document["syslogtag"]) for document in syslog
+                                               if document["syslogtag"].startswith("postfix/smtpd"))  # fmt: skip
+    assert sum(count > 1 for count in tags.values()) > 0.3 * len(tags)
+
+
+def test_lines_of_prescribed_size_are_realistic_text(logs: Documents) -> None:
+    """Words and numbers of logs in whole lines, hardly a text twice, and templates filled in to the last slot."""
+    messages = [document["message"] for document in logs]
+    assert len(set(messages)) == len(messages)
+    for message in messages:
+        first, *others = message.split("\n")
+        assert re.match(r"(DEBUG|INFO|WARN|ERROR) \[http-nio-8080-exec-\d+\] com\.example\.[\w.]+ - \S", first)
+        assert all(re.match(r"\s+\S", line) for line in others[:-1])
+        assert not re.search(r"<\w+>|\{\w+\}", message)
+    # Frames of stack traces are the same again and again in real logs, too.
+    lines = Counter(line for message in messages for line in message.split("\n")[1:-1] if line[:4] != "\tat ")
+    assert max(lines.values()) < 0.02 * sum(lines.values())
+
+
+def test_terms_of_large_lines_grow_slowly(logs: Documents) -> None:
+    """New words keep coming, ever more slowly: neither a closed vocabulary nor random letters."""
+    word = re.compile(r"\w+")
+    seen: set[str] = set()
+    growth, words = [], 0
+    for number, document in enumerate(logs, start=1):
+        found = word.findall(document["message"])
+        words += len(found)
+        seen.update(found)
+        if number % 5000 == 0:
+            growth.append(len(seen))
+    steps = [growth[0], *(later - earlier for earlier, later in pairwise(growth))]
+    assert all(500 < later < earlier for earlier, later in pairwise(steps))
+    assert growth[-1] < 0.01 * words
 
 
 def test_terms_do_not_explode(tmp_path: Path) -> None:

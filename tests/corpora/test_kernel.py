@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -12,9 +13,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from paddock.corpora.kernel import DOCUMENTS_PER_BLOCK, new_buffer, write_block
+from paddock.corpora.kernel import new_buffer, write_block
 from paddock.corpora.rhythm import MINUTES_PER_WEEK, minute_weights, seconds_since_1970
-from paddock.corpora.world import ACTOR, DATE, DRAWN, NOTHING, REMEMBERED, TIME, Piece, World, WorldBuilder
+from paddock.corpora.world import (
+    ACTOR,
+    DATE,
+    DOCUMENTS_PER_BLOCK,
+    DRAWN,
+    NOTHING,
+    REMEMBERED,
+    TIME,
+    Piece,
+    Sizes,
+    World,
+    WorldBuilder,
+)
 from paddock.paths import PROJECT
 
 
@@ -87,6 +100,43 @@ def test_sessions_follow_links_hold_values_and_remember() -> None:
         assert 0 <= int(value) < 1000
         assert closing == f"second {value} after first"
     assert len(set(lines[::2])) > 300
+
+
+def sized_world(sizes: list[int], shortest: int, closings: int) -> World:
+    """Documents "(...)" of those sizes with details "a" and "bbb"; closings are dots, a bracket and a newline."""
+    builder = WorldBuilder()
+    head = builder.event([builder.fixed("(")])
+    details = [builder.event([builder.fixed(text)]) for text in ("a", "bbb")]
+    texts = ["." * (length - 2) + ")\n" for length in range(shortest, shortest + closings)]
+    filling = Sizes(
+        pool=builder.pool(sizes, [1] * len(sizes)),
+        details=builder.pool(details, [1, 1]),
+        closings=[builder.texts([text], [1]) for text in texts],
+        shortest_closing=shortest,
+    )
+    nothing = builder.texts([""], [1])
+    of_class = builder.actor_class(builder.pool([head], [1]), nothing, linked=False, stay_percent=0)
+    actors = builder.pool([builder.actor(of_class, [])], [1])
+    return builder.build(actors, 1, [1] * MINUTES_PER_WEEK, 1000, 0, filling)
+
+
+def test_documents_have_the_prescribed_sizes() -> None:
+    """To the byte, from the smallest possible on; details are whole, and the closing takes what is left."""
+    world = sized_world([4, 5, 6, 7, 50], shortest=3, closings=4)
+    lines = written(world, 1000)
+    assert {len(line) + 1 for line in lines} == {4, 5, 6, 7, 50}
+    for line in lines:
+        assert re.fullmatch(r"\((a|bbb)*\.{1,3}\)", line), line
+    assert any("a" in line and "bbb" in line for line in lines)
+    assert world.longest == 50
+
+
+def test_sizes_that_cannot_be_filled_are_refused() -> None:
+    """Too small a document, or no closing for what the longest detail leaves, is noticed before anything is written."""
+    with pytest.raises(ValueError, match="documents of 3 bytes are too small: fields and first line take up to 4"):
+        sized_world([3, 50], shortest=3, closings=4)
+    with pytest.raises(ValueError, match="no closing for every number of bytes"):
+        sized_world([4, 50], shortest=3, closings=2)
 
 
 def test_draws_keep_their_weights() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -29,12 +31,65 @@ def broken(tmp_path: Path) -> Broken:
     return replace
 
 
-def test_both_recipes_are_there() -> None:
-    """The two recipes of the tracks load and have the defaults that the tracks rely on."""
-    assert recipe_names() == ["apache", "app-logs"]
-    for name in recipe_names():
-        recipe = load_recipe(name)
-        assert (recipe.name, recipe.documents, recipe.seed) == (name, 1_000_000, 1)
+RECIPE_OF_A_TRACK = {
+    "apache": 1_000_000,
+    "app-logs": 1_000_000,
+    "logs": 200_000,
+    "syslog": 1_000_000,
+    "web-events": 1_000_000,
+}
+
+
+def test_every_track_has_the_recipe_of_its_name() -> None:
+    """The recipes load, and those that tracks begin with have the defaults that the tracks rely on."""
+    recipes = {name: load_recipe(name) for name in recipe_names()}
+    assert {recipe.track for recipe in recipes.values()} == set(RECIPE_OF_A_TRACK)
+    for name, documents in RECIPE_OF_A_TRACK.items():
+        assert (recipes[name].name, recipes[name].track) == (name, name)
+        assert (recipes[name].documents, recipes[name].seed) == (documents, 1)
+
+
+def test_a_variant_changes_what_it_names_and_keeps_the_rest() -> None:
+    """A recipe based on another takes over its keys, also through a third; its checksum is its own."""
+    logs, structured, fixed = (load_recipe(name) for name in ("logs", "logs-structured", "logs-structured-fixed"))
+    assert fixed.content["words"] == logs.content["words"]
+    assert fixed.content["document"] == structured.content["document"] != logs.content["document"]
+    assert fixed.content["size"] == {"fixed": 2000}
+    assert structured.content["size"] == logs.content["size"]
+    assert (fixed.track, fixed.model, fixed.documents) == ("logs", "template-log", 250_000)
+    assert len({logs.checksum, structured.checksum, fixed.checksum}) == 3
+
+
+def test_a_variant_without_a_track_is_its_basis_track(tmp_path: Path) -> None:
+    """Whoever writes a variant need not say for which track; a recipe of its own is for a track of its name."""
+    shutil.copy(RECIPES / "syslog.yml", tmp_path / "syslog.yml")
+    (tmp_path / "mine.yml").write_text("description: mine\nbased_on: syslog\ndocuments: 5000\n")
+    assert read_recipe(tmp_path / "mine.yml").track == "syslog"
+    shutil.copy(RECIPES / "syslog.yml", tmp_path / "other.yml")
+    assert read_recipe(tmp_path / "other.yml").track == "other"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("description: x\nbased_on: nothing\n", "based_on names 'nothing', but there is no "),
+        ("description: x\nbased_on: mine\n", "based_on leads in a circle, by way of 'mine'"),
+        (
+            "description: x\nbased_on: apache\n",
+            "based_on names 'apache', but only the model 'template-log' has variants",
+        ),
+        ("description: x\nbased_on: syslog\nmodel: template-log\n", "leave out 'model'"),
+        ("description: x\ndocuments: 5000\n", "'model' is a required property"),
+        ("description: x\nmodel: template-log\n", "'documents' is a required property"),
+    ],
+)
+def test_variants_of_nothing_are_refused(tmp_path: Path, text: str, problem: str) -> None:
+    """What a variant is based on must be there, be a recipe of templates, and not be based on the variant."""
+    for name in ("apache", "syslog"):
+        shutil.copy(RECIPES / f"{name}.yml", tmp_path / f"{name}.yml")
+    (tmp_path / "mine.yml").write_text(text)
+    with pytest.raises(FileError, match=re.escape(problem)):
+        read_recipe(tmp_path / "mine.yml")
 
 
 def test_unknown_recipes_get_a_suggestion() -> None:
@@ -67,6 +122,9 @@ def line_of(name: str, text: str) -> int:
         ("apache", "exponent: 0.75, users_percent: 3", "exponent: 0.8, users_percent: 3", "0.8 is not a multiple of"),
         ("app-logs", "level: DEBUG", "level: VERBOSE", "'VERBOSE' is not one of"),
         ("app-logs", "flow_exponent: 1", "flow_exponent: -1", "-1 is less than the minimum of 0"),
+        ("syslog", "held: true}", "held: sometimes}", "'sometimes' is not of type 'boolean'"),
+        ("logs", "size: {uniform: [500, 5000]}", "size: {uniform: [500]}", "[500] is too short"),
+        ("logs", "size: {uniform: [500, 5000]}", "size: {normal: [500, 50]}", "'normal' was unexpected"),
     ],
 )
 def test_mistakes_have_a_line(broken: Broken, name: str, old: str, new: str, problem: str) -> None:
@@ -93,6 +151,16 @@ def test_mistakes_have_a_line(broken: Broken, name: str, old: str, new: str, pro
         ("app-logs", "steps: [begin,", "steps: [start,", "has the step 'start'"),
         ("app-logs", "{thread: web,", "{thread: wob,", "the thread 'wob'"),
         ("app-logs", "\n    timer:\n", "\n    other:\n", "no frames for the threads 'timer'"),
+        ("syslog", "Session opened for <user>", "Session opened for <usr>", "'sshd-sessions' needs the slot 'usr'"),
+        ("syslog", "Starting {service}", "Starting {servise}", "'systemd' needs the words 'servise'"),
+        ("syslog", 'severity: "{severity}"', 'severity: "{sewerity}"', "needs the words 'sewerity'"),
+        ("syslog", "[sshd-sessions, sshd-failures,", "[ssh-sessions, sshd-failures,", "the event 'ssh-sessions'"),
+        ("syslog", 'values: {host: "web-{number}"}', 'values: {name: "web-{number}"}', "the actors' value 'host'"),
+        ("syslog", 'pattern: "{person}{number}"', 'pattern: "{persona}{number}"', "'{persona}{number}' of a value"),
+        ("web-events", "numbers: [response]", "numbers: [status]", "'numbers' has 'status'"),
+        ("logs", "size: {uniform: [500, 5000]}", "", "'size' and 'details' go together"),
+        ("logs", "step {verb} of", "step {werb} of", "of a detail needs the words 'werb'"),
+        ("logs", "{logger} - <text>", "{logger} <text>.", "<text> may only stand at the very end"),
     ],
 )
 def test_names_that_lead_nowhere_are_refused(broken: Broken, name: str, old: str, new: str, problem: str) -> None:
@@ -110,6 +178,27 @@ def test_too_few_words_for_the_paths_are_refused(broken: Broken) -> None:
         "apache", 'pattern: "/categories/{category}", count: 24', 'pattern: "/categories/{category}", count: 25'
     )
     with pytest.raises(FileError, match=r"gives only 24 different texts, not 25: add words"):
+        build_world(read_recipe(path))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("size: {uniform: [500, 5000]}", "size: {uniform: [5000, 500]}", "the sizes are no range"),
+        ("size: {uniform: [500, 5000]}", "size: {uniform: [100, 5000]}", "documents of 100 bytes are too small"),
+    ],
+)
+def test_what_only_the_tables_show_is_refused(broken: Broken, old: str, new: str, problem: str) -> None:
+    """Sizes without room for the fields, and more templates than the words give, are a sentence with the file."""
+    path = broken("logs", old, new)
+    with pytest.raises(FileError, match=problem):
+        build_world(read_recipe(path))
+
+
+def test_too_few_words_for_the_templates_are_refused(broken: Broken) -> None:
+    """More templates than the words give are a sentence with the file and the first pattern."""
+    path = broken("syslog", "templates: 24", "templates: 2400")
+    with pytest.raises(FileError, match=r"begin with '\[<uptime>.*give only \d+ templates, not 2400: add words"):
         build_world(read_recipe(path))
 
 

@@ -10,7 +10,8 @@ from paddock.corpora.track_parameters import track_parameters
 
 def test_tracks_get_file_documents_and_bytes() -> None:
     """The file's name without its folder, because Rally knows the folder."""
-    record = CorpusRecord(Path("/data/paddock-x/x-2000.json"), "x", "c", 1, 2000, 700_000, 3, "s", "t", 1)
+    file = Path("/data/paddock-x/x-2000.json")
+    record = CorpusRecord(file, "x", "x", "recipe", "c", 1, 2000, 700_000, 3, "s", "t", 1, {})
     assert track_parameters(record) == {
         "corpus_file": "x-2000.json",
         "corpus_documents": 2000,

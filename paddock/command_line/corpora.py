@@ -1,0 +1,146 @@
+"""./inv corpus.generate, corpus.verify and corpus.import: making and checking corpora."""
+
+from __future__ import annotations
+
+import sys
+
+from invoke import Collection, Context, task
+
+from paddock.command_line.inspect import corpus_inspect
+from paddock.command_line.sentences import command
+
+
+@task(
+    positional=["recipe"],
+    help={
+        "recipe": "what the documents look like (./inv corpora)",
+        "documents": "how many documents (1,000,000)",
+        "seed": "another seed, other documents",
+        "archive": "also a compressed archive beside it, to hand on: zst, or bz2 for older Rallies",
+        "force": "make it anew even if it is there",
+    },
+)
+@command
+def corpus_generate(
+    _context: Context, recipe: str, documents: int = 0, seed: int = 0, archive: str = "", force: bool = False
+) -> None:
+    """Make a corpus where Rally looks for it.
+
+    Examples:
+      ./inv corpus.generate apache
+      ./inv corpus.generate app-logs --documents 5000000
+      ./inv corpus.generate logs-exponential --archive zst
+    """
+    from paddock.console import print_result, progress
+    from paddock.corpora.archives import archive_corpus, check_kind
+    from paddock.corpora.store import ensure_corpus
+    from paddock.files import gibibytes
+
+    if archive:
+        check_kind(archive)
+    record = ensure_corpus(recipe, documents or None, seed or None, progress, force=force)
+    print_result(f"{record.file}: {record.documents:,} documents, {gibibytes(record.bytes)}, SHA-256 {record.sha256}")
+    if archive:
+        print_result(f"{archive_corpus(record, archive, progress)}: the archive.")
+
+
+@task
+@command
+def corpus_verify(_context: Context) -> None:
+    """Compare every corpus, and every archive of one, with its checksum."""
+    from paddock.console import print_result
+    from paddock.corpora.archives import archives_of, verify_archive
+    from paddock.corpora.store import list_corpora, verify_corpus
+
+    for record in list_corpora():
+        verify_corpus(record)
+        print_result(f"{record.file}: as recorded.")
+        for kind in archives_of(record):
+            verify_archive(record, kind)
+            print_result(f"{record.file}.{kind}: as recorded.")
+
+
+@task(
+    positional=["file"],
+    help={
+        "file": "a log file, plain, .gz, .bz2 or .zst; a pattern in quotes; - is standard input; further ones after --",
+        "name": "what the corpus is called",
+        "format": "apache-common, apache-combined, nginx, json-lines, log4j, syslog, regex=..., grok=... or auto",
+        "track": "the track whose documents these are to be (from the format)",
+        "max-bad": "how many bad lines there may be, a number or a percentage",
+        "anonymise": "replace addresses, user names, e-mail addresses and query values",
+        "key-file": "the key of --anonymise, so that imports agree; otherwise a new one that nobody keeps",
+        "archive": "also a compressed archive beside it, to hand on: zst, or bz2 for older Rallies",
+        "shift-to-now": "move all times by one constant, so that the last one is now",
+        "year": "of the first line, for formats without years; otherwise the file's modification time tells",
+        "zone": "of times without one: Europe/Berlin (UTC)",
+        "time-field": "which field of JSON, regex or grok is the time",
+        "time-format": "epoch, epoch-ms or a strptime format, where the time is in no usual form",
+        "json": "print the summary as JSON",
+        "force": "replace the corpus that was imported under this name",
+    },
+)
+@command
+def corpus_import(
+    context: Context,
+    file: str,
+    name: str = "",
+    format: str = "auto",  # noqa: A002 - what users call it
+    track: str | None = None,
+    max_bad: str = "1%",
+    anonymise: bool = False,
+    key_file: str | None = None,
+    shift_to_now: bool = False,
+    year: int = 0,
+    zone: str = "UTC",
+    time_field: str | None = None,
+    time_format: str | None = None,
+    archive: str = "",
+    json: bool = False,
+    force: bool = False,
+) -> None:
+    """Make a corpus of your own logs.
+
+    Examples:
+      ./inv corpus.import '/var/log/apache2/access.log*' --name our-web
+      ./inv corpus.import app.log --name our-app --format log4j --zone Europe/Berlin -- app.log.1 app.log.2.gz
+      zcat old.gz | ./inv corpus.import - --name old --format syslog --year 2024 --anonymise --shift-to-now
+    """
+    from paddock.console import print_result, progress, say
+    from paddock.corpora.archives import archive_corpus, check_kind
+    from paddock.errors import UsageError
+    from paddock.imports import ImportOptions, import_corpus
+    from paddock.tables import as_json
+
+    if not name:
+        raise UsageError("The corpus needs a name: add --name, for example --name our-web.")
+    # Invoke has what follows -- as one text, in which a space may belong to a name.
+    further = sys.argv[sys.argv.index("--") + 1 :] if context.remainder else []
+    options = ImportOptions(
+        files=(file, *further),
+        name=name,
+        format=format,
+        track=track,
+        max_bad=max_bad,
+        anonymise=anonymise,
+        key_file=key_file,
+        shift_to_now=shift_to_now,
+        year=year or None,
+        zone=zone,
+        time_field=time_field,
+        time_format=time_format,
+        force=force,
+    )
+    if archive:
+        check_kind(archive)
+    summary = import_corpus(options, progress, say)
+    if archive:
+        say(f"{archive_corpus(summary.record, archive, progress)}: the archive.")
+    print_result(as_json(summary.as_json()) if json else summary.render())
+
+
+corpus = Collection("corpus")
+corpus.add_task(corpus_generate, "generate")
+corpus.add_task(corpus_verify, "verify")
+corpus.add_task(corpus_import, "import")
+corpus.add_task(corpus_inspect, "inspect")

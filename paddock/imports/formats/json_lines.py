@@ -1,0 +1,99 @@
+"""JSON lines: an object per line, its time found under one of the usual names or the one given."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from paddock.imports.formats.base import BadLine, LineFormat
+from paddock.imports.text import readable
+from paddock.imports.times import Clock
+
+# In the order in which they are looked for.
+TIME_FIELDS = (
+    "@timestamp", "timestamp", "time", "ts", "datetime", "date", "eventTime", "event_time", "asctime", "instant",
+    "timestamp_ms", "timeMillis", "created", "created_at", "logged_at", "@t", "t",
+)  # fmt: skip
+_MESSAGE_FIELDS = ("msg", "log", "text", "short_message", "@m", "MESSAGE")
+# Elasticsearch keeps these names for itself and refuses documents that have them.
+_RESERVED = frozenset(
+    ("_id", "_index", "_source", "_routing", "_type", "_field_names", "_ignored", "_seq_no", "_version", "_size",
+     "_nested_path", "_doc_count", "_tier")
+)  # fmt: skip
+
+
+class JsonLines(LineFormat):
+    """An object per line.
+
+    :param time_field: where the time is, with dots between the names of nested objects; None: one of the usual names.
+    """
+
+    name = "json-lines"
+
+    def __init__(self, clock: Clock, time_field: str | None = None):
+        super().__init__(clock)
+        self._time_field = time_field
+
+    def event(self, line: str, more: Sequence[str]) -> tuple[int, dict[str, Any]]:
+        """See LineFormat."""
+        if not line.lstrip().startswith("{"):
+            raise BadLine("not a JSON object")
+        try:
+            document = json.loads(readable(line), parse_constant=_refuse)
+        except (ValueError, RecursionError):
+            raise BadLine("not valid JSON") from None
+        if "null" in line:
+            document = _without_nulls(document)
+        milliseconds = self.time(str(self._take_time(document)))
+        if "message" not in document:
+            found = next((name for name in _MESSAGE_FIELDS if isinstance(document.get(name), str)), None)
+            if found:
+                document["message"] = document.pop(found)
+        _check_names(document)
+        return milliseconds, document
+
+    def _take_time(self, document: dict[str, Any]) -> Any:
+        """The time's text or number, which is taken out: it becomes @timestamp."""
+        names = TIME_FIELDS if self._time_field is None else (self._time_field,)
+        for name in names:
+            if isinstance(document.get(name), (str, int, float)):
+                return document.pop(name)
+        inner: Any = document
+        *path, last = (self._time_field or "").split(".")
+        for name in path:
+            inner = inner.get(name) if isinstance(inner, dict) else None
+        if isinstance(inner, dict) and isinstance(inner.get(last), (str, int, float)):
+            return inner.pop(last)
+        raise BadLine("no field with a time" if self._time_field is None else f"no field '{self._time_field}'")
+
+
+def _without_nulls(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _without_nulls(inner) for name, inner in value.items() if inner is not None}
+    if isinstance(value, list):
+        return [_without_nulls(inner) for inner in value if inner is not None]
+    return value
+
+
+def _check_names(document: dict[str, Any]) -> None:
+    """Names that Elasticsearch refuses."""
+    for name, value in document.items():
+        if name in _RESERVED:
+            raise BadLine(f"Elasticsearch keeps the field {name} for itself")
+        if not name.strip(" .") or name[0] == "." or name[-1] == "." or ".." in name:
+            raise BadLine("a field name that Elasticsearch refuses")
+        if isinstance(value, dict):
+            _check_inner_names(value)
+
+
+def _check_inner_names(document: dict[str, Any]) -> None:
+    for name, value in document.items():
+        if not name.strip(" .") or name[0] == "." or name[-1] == "." or ".." in name:
+            raise BadLine("a field name that Elasticsearch refuses")
+        if isinstance(value, dict):
+            _check_inner_names(value)
+
+
+def _refuse(text: str) -> None:
+    raise ValueError(f"{text} is no JSON")

@@ -1,0 +1,117 @@
+"""What the user asks of an import, checked as far as it can be before a file is read."""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import re
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+
+from paddock.corpora.recipe import recipe_names
+from paddock.errors import FileError, UsageError
+from paddock.imports.bad_lines import BadLineLimit
+from paddock.imports.formats.catalogue import AUTOMATIC, FormatChoice
+from paddock.imports.times import read_zone
+
+DEFAULT_MAX_BAD = "1%"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_KEY_BYTES = 32
+_SHORTEST_KEY = 16
+_YEARS = (1971, 9998)
+
+
+@dataclass(frozen=True)
+class ImportOptions:
+    """The options of ``./inv corpus.import``; None where nothing was said.
+
+    :param files: names, or patterns such as access.log*; "-" is standard input.
+    :param format: "auto" or as FormatChoice has it.
+    :param max_bad: how many bad lines there may be, as a number or a percentage.
+    :param year: of the first line of each file, for formats without one.
+    :param force: replace the corpus that was imported under this name before.
+    """
+
+    files: tuple[str, ...]
+    name: str
+    format: str = AUTOMATIC
+    track: str | None = None
+    max_bad: str = DEFAULT_MAX_BAD
+    anonymise: bool = False
+    key_file: str | None = None
+    shift_to_now: bool = False
+    year: int | None = None
+    zone: str = "UTC"
+    time_field: str | None = None
+    time_format: str | None = None
+    force: bool = False
+
+    @property
+    def choice(self) -> FormatChoice:
+        """The format with what was said of it."""
+        return FormatChoice(self.format, self.zone, self.time_field, self.time_format)
+
+
+def check_options(options: ImportOptions) -> BadLineLimit:
+    """Refuse what cannot be meant; returns the limit of bad lines.
+
+    :raises UsageError: with what is wrong and what to do.
+    """
+    _check_name(options.name)
+    read_zone(options.zone)
+    if options.format != AUTOMATIC:
+        options.choice.build()
+    if options.key_file and not options.anonymise:
+        raise UsageError("--key-file is for --anonymise: add that, or leave the key file out.")
+    if options.year is not None and not _YEARS[0] <= options.year <= _YEARS[1]:
+        raise UsageError(f"--year {options.year} is no year from {_YEARS[0]} to {_YEARS[1]}.")
+    return BadLineLimit(options.max_bad)
+
+
+def anonymisation_key(options: ImportOptions) -> bytes | None:
+    """The key to anonymise with: from the key file, or a new one that nobody keeps; None without anonymisation.
+
+    :raises FileError: if the key file cannot be read or is too short.
+    """
+    if not options.anonymise:
+        return None
+    if options.key_file is None:
+        return secrets.token_bytes(_KEY_BYTES)
+    remedy = f"make one with 'head -c {_KEY_BYTES} /dev/urandom > {options.key_file}'"
+    try:
+        content = Path(options.key_file).expanduser().read_bytes()
+    except OSError as error:
+        raise FileError(options.key_file, f"the key cannot be read ({error.strerror}): {remedy}.") from None
+    if len(content) < _SHORTEST_KEY:
+        raise FileError(
+            options.key_file, f"a key has {_SHORTEST_KEY} bytes or more, this has {len(content)}: {remedy}."
+        )
+    return hashlib.blake2b(content, digest_size=_KEY_BYTES).digest()
+
+
+def expanded(names: tuple[str, ...]) -> list[str]:
+    """File names, with patterns replaced by what they match, sorted.
+
+    :raises FileError: if a pattern matches nothing.
+    """
+    result: list[str] = []
+    for name in names:
+        if not any(sign in name for sign in "*?[") or Path(name).exists():
+            result.append(name)
+            continue
+        found = sorted(glob.glob(str(Path(name).expanduser())))  # noqa: PTH207 - Path.glob takes no absolute pattern
+        if not found:
+            raise FileError(name, "no file matches this pattern: check it.")
+        result += found
+    return result
+
+
+def _check_name(name: str) -> None:
+    if not _NAME.fullmatch(name):
+        raise UsageError(
+            f"'{name}' cannot be the name of a corpus: use letters, digits, '-', '_' and '.', beginning with a "
+            f"letter or digit, at most 100."
+        )
+    if name in recipe_names():
+        raise UsageError(f"'{name}' is the name of a recipe: give the imported corpus another --name.")

@@ -1,0 +1,173 @@
+"""From a block of lines to documents, bad lines and counts; runs in several processes, a BlockParser in each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from paddock.imports.anonymise import Anonymiser
+from paddock.imports.blocks import LONGEST_LINE, Block
+from paddock.imports.formats.access import AccessLog
+from paddock.imports.formats.base import BadLine
+from paddock.imports.formats.catalogue import ACCESS_LOGS, FormatChoice
+from paddock.imports.formats.json_lines import JsonLines
+from paddock.imports.formats.log4j import TRACE_LINE
+from paddock.imports.quick_access import CompiledAccessLog, QuickAccessLog
+from paddock.imports.shape import TIME_FIELD, Fitter, Shape, value_kinds
+from paddock.imports.text import as_json, decoded, is_utf8
+from paddock.imports.times import IsoTimes, TimeRange
+
+TOO_LONG = f"longer than {LONGEST_LINE >> 20} MiB"
+
+
+@dataclass(frozen=True)
+class ParsingPlan:
+    """All that a parser needs to know; can be handed to another process.
+
+    :param key: of the anonymisation; None without one.
+    """
+
+    choice: FormatChoice
+    shape: Shape
+    key: bytes | None = field(default=None, repr=False)
+
+    @property
+    def compiled(self) -> bool:
+        """Whether compiled code parses most lines, so fast that further processes would bring nothing."""
+        is_usual = self.key is None and self.choice.time_format is None and self.shape.strict
+        return is_usual and self.choice.name in ACCESS_LOGS
+
+
+@dataclass
+class Parsed:
+    """What became of a block.
+
+    Every line is counted once: lines = events + joined + blank + the lines of ``bad``.
+
+    :param data: the documents, one per line.
+    :param joined: lines that belong to the event of an earlier line; ``traces`` of them are of stack traces.
+    :param bad: line number, reason, and the line as ``text.decoded`` has it.
+    :param not_utf8: lines with bytes that are no UTF-8.
+    :param left_out: documents with fields that the track has no place for, by field.
+    :param kinds: field and kind of its values, where the index takes any fields.
+    """
+
+    source: str
+    data: bytes = b""
+    lines: int = 0
+    documents: int = 0
+    joined: int = 0
+    traces: int = 0
+    blank: int = 0
+    bad: list[tuple[int, str, str]] = field(default_factory=list)
+    times: TimeRange = field(default_factory=TimeRange)
+    not_utf8: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
+    kinds: set[tuple[str, str]] = field(default_factory=set)
+
+
+class BlockParser:
+    """Parses blocks, one after another.
+
+    :raises UsageError: if the format cannot be built.
+    """
+
+    def __init__(self, plan: ParsingPlan):
+        self._format = plan.choice.build()
+        self._fitter = Fitter(plan.shape)
+        self._times = IsoTimes()
+        self._anonymiser = Anonymiser(plan.key) if plan.key else None
+        self._notes_kinds = not plan.shape.strict and isinstance(self._format, JsonLines)
+        self._quick: QuickAccessLog | CompiledAccessLog | None = None
+        if isinstance(self._format, AccessLog):
+            if plan.compiled:
+                self._quick = CompiledAccessLog(self._format.name)
+            elif plan.shape.strict:
+                self._quick = QuickAccessLog(self._format, self._fitter, self._anonymiser, self._times)
+            else:
+                self._format.with_message = True
+
+    def parse(self, block: Block) -> Parsed:
+        """The block's documents and all that is to be said of it."""
+        self._format.clock.follow(block.years)
+        self._fitter.left_out = Counter()
+        parsed = Parsed(block.source, lines=block.lines)
+        pieces: list[bytes] = []
+        if self._quick:
+            for found in self._quick.stretches(block.data):
+                if found.documents:
+                    pieces.append(found.data)
+                    parsed.documents += found.documents
+                    parsed.times.then(found.times)
+                else:
+                    self._slow(decoded(found.data), block.line + found.line, parsed, pieces)
+        else:
+            self._slow(decoded(block.data), block.line, parsed, pieces)
+        parsed.data = b"".join(pieces)
+        parsed.left_out = self._fitter.left_out
+        return parsed
+
+    def _slow(self, text: str, first_line: int, parsed: Parsed, pieces: list[bytes]) -> None:
+        for number, event in self._events(text, first_line, parsed):
+            line, more = event[0], event[1:]
+            try:
+                # A character has a byte at least, so most lines need not be encoded to be measured.
+                size = sum(map(len, event))
+                if (
+                    size > LONGEST_LINE // 4
+                    and sum(len(each.encode("utf-8", "replace")) for each in event) > LONGEST_LINE
+                ):
+                    raise BadLine(TOO_LONG)
+                milliseconds, document = self._format.event(line, more)
+                document = self._fitter.fit(document)
+                if self._notes_kinds:
+                    parsed.kinds.update(value_kinds(document))
+                if self._anonymiser:
+                    document = self._anonymiser.document(document)
+                pieces.append(self._written(milliseconds, document).encode("utf-8"))
+            except BadLine as reason:
+                parsed.bad += [(number + place, str(reason), each) for place, each in enumerate(event)]
+                continue
+            parsed.times.saw(milliseconds)
+            parsed.documents += 1
+            parsed.joined += len(more)
+            parsed.traces += sum(1 for each in more if TRACE_LINE.match(each))
+
+    def _events(self, text: str, first_line: int, parsed: Parsed) -> Iterator[tuple[int, list[str]]]:
+        """The number of an event's first line, and its lines; blank lines between events are counted here."""
+        start = self._format.start
+        lines = text.split("\n")
+        if not lines[-1]:
+            lines.pop()
+        event: list[str] = []
+        begun = first_line
+        for number, line in enumerate(lines, first_line):
+            if line.endswith("\r"):
+                line = line[:-1]
+            if not is_utf8(line):
+                parsed.not_utf8 += 1
+            if start is not None and event and not start.match(line):
+                event.append(line)
+                continue
+            if event:
+                yield begun, event
+                event = []
+            if not line.strip():
+                parsed.blank += 1
+                continue
+            event, begun = [line], number
+        if event:
+            yield begun, event
+
+    def _written(self, milliseconds: int, document: dict[str, Any]) -> str:
+        """The document as a line of JSON, its time first."""
+        try:
+            time = self._times.text(milliseconds)
+            rest = as_json({name: value for name, value in document.items() if name != TIME_FIELD})
+        except OverflowError:
+            raise BadLine("the time is out of range") from None
+        except (ValueError, RecursionError):
+            raise BadLine("a value that JSON cannot hold") from None
+        return f'{{"{TIME_FIELD}":"{time}"{"," if len(rest) > 2 else ""}{rest[1:]}\n'

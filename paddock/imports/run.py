@@ -1,0 +1,236 @@
+"""An import from beginning to end: look at the files, choose the format, parse, write, finish."""
+
+from __future__ import annotations
+
+import datetime
+import re
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from pathlib import Path
+
+from paddock.corpora.finish import Provenance, finish_corpus, unfinished
+from paddock.corpora.record import FROM_IMPORT, CorpusRecord, companion_files, corpus_file, corpus_name
+from paddock.corpora.store import list_corpora
+from paddock.corpora.writer import CorpusWriter, Written
+from paddock.errors import UsageError
+from paddock.files import require_room
+from paddock.imports.bad_lines import BadLineLimit, BadLines
+from paddock.imports.blocks import Block, LongLine, blocks
+from paddock.imports.detect import choose_format, sample_block, try_out
+from paddock.imports.formats.catalogue import FormatChoice
+from paddock.imports.options import ImportOptions, anonymisation_key, check_options, expanded
+from paddock.imports.parsing import TOO_LONG, ParsingPlan
+from paddock.imports.shape import track_shape
+from paddock.imports.shift import shifted
+from paddock.imports.sources import Source, open_sources
+from paddock.imports.summary import ImportSummary, Totals, details
+from paddock.imports.text import decoded
+from paddock.imports.times import YearRule, read_zone
+from paddock.imports.workers import parse_all
+from paddock.paths import data_folder
+
+# Called with a description and the number of bytes to read; gives a function that takes those read since its last call.
+Progress = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
+
+_A_DAY = 86_400
+_UNFOLDED = 5  # what a compressed log grows to at the least
+
+
+def import_corpus(
+    options: ImportOptions,
+    progress: Progress | None = None,
+    say: Callable[[str], None] = lambda _: None,
+    processes: int | None = None,
+) -> ImportSummary:
+    """Make a corpus of log files.
+
+    :param say: is told what the user did not ask for and should know while it runs.
+    :param processes: how many parse; None: one for each CPU that this process may use.
+    :raises UsageError: options, files or lines are wrong: too many bad lines, another format, nothing to import.
+    :raises MachineError: the disk is full or cannot be written to.
+    """
+    limit = check_options(options)
+    key = anonymisation_key(options)
+    sources = open_sources(expanded(options.files))
+    choice = choose_format(options.choice, sources[0], say)
+    track = options.track or choice.track
+    shape = track_shape(track)
+    earlier = _earlier_imports(track, options)
+    ordered = _in_order(sources, choice, options.year)
+    if [source for source, _ in ordered] != sources:
+        say(f"In the order of their first time stamps: {', '.join(source.label for source, _ in ordered)}.")
+    folder = data_folder(corpus_name(track))
+    require_room(folder, _bytes_at_least(sources, 2 if options.shift_to_now else 1), f"The corpus '{options.name}'")
+    work = _Import(options, ParsingPlan(choice, shape, key), ordered, limit, folder / f"{options.name}.bad.txt")
+    with unfinished(track) as temporary:
+        summary = work.run(temporary, track, progress, processes)
+        for record in earlier:
+            if record.file != summary.record.file:
+                for file in (*companion_files(record.file), record.file):
+                    file.unlink(missing_ok=True)
+    return summary
+
+
+class _Import:
+    """One import whose options have been checked and whose files have been looked at."""
+
+    def __init__(
+        self,
+        options: ImportOptions,
+        plan: ParsingPlan,
+        sources: list[tuple[Source, YearRule]],
+        limit: BadLineLimit,
+        bad_file: Path,
+    ):
+        self._options = options
+        self._plan = plan
+        self._sources = sources
+        self._limit = limit
+        self._bad_file = bad_file
+        self._totals = Totals()
+
+    def run(self, temporary: Path, track: str, progress: Progress | None, processes: int | None) -> ImportSummary:
+        began = time.monotonic()
+        total = sum(source.size for source, _ in self._sources)
+        shown = progress(f"Importing '{self._options.name}'", total) if progress else nullcontext()
+        unshifted = temporary.with_suffix(".unshifted") if self._options.shift_to_now else temporary
+        try:
+            with shown as advance, BadLines(self._bad_file) as bad:
+                written = self._parse_and_write(unshifted, bad, advance, processes)
+            seconds = self._seconds_to_now()
+            if seconds is not None:
+                written = _write_shifted(unshifted, temporary, seconds)
+        finally:
+            if unshifted != temporary:
+                unshifted.unlink(missing_ok=True)
+        record = finish_corpus(
+            temporary,
+            written,
+            corpus_file(track, self._options.name, written.documents),
+            Provenance(self._options.name, track, FROM_IMPORT, details=self._details(bad, seconds or 0)),
+        )
+        return ImportSummary(record, bad.file if bad.count else None, time.monotonic() - began, self._totals.read_bytes)
+
+    def _parse_and_write(
+        self, file: Path, bad: BadLines, advance: Callable[[int], None] | None, processes: int | None
+    ) -> Written:
+        totals = self._totals
+        with CorpusWriter(file) as writer:
+            for result in parse_all(self._blocks(advance), self._plan, processes):
+                if isinstance(result, LongLine):
+                    totals.add_long_line(result.source)
+                    text = f"{decoded(result.beginning)} ... ({result.size:,} bytes)"
+                    bad.add(result.source, result.line, TOO_LONG, text)
+                else:
+                    totals.add(result)
+                    for line, reason, text in result.bad:
+                        bad.add(result.source, line, reason, text)
+                    if result.documents:
+                        writer.write(result.data, result.documents)
+                self._check_limit(bad, at_the_end=False)
+            self._check_limit(bad, at_the_end=True)
+            if totals.documents == 0:
+                raise UsageError(
+                    f"None of the {totals.lines:,} lines is an event{_where(bad)}: there is nothing to import."
+                )
+            return writer.finish()
+
+    def _blocks(self, advance: Callable[[int], None] | None) -> Iterator[Block | LongLine]:
+        """The blocks of all sources, counting the bytes on the way."""
+        start = self._plan.choice.build().start
+        event_start = re.compile(start.pattern.encode("ascii")) if start else None
+        for source, years in self._sources:
+            for item in blocks(source.pieces(advance), source.label, years, event_start):
+                self._totals.read_bytes += len(item.data) if isinstance(item, Block) else item.size + 1
+                yield item
+
+    def _check_limit(self, bad: BadLines, at_the_end: bool) -> None:
+        if not self._limit.exceeded(bad.count, self._totals.lines, at_the_end):
+            return
+        reason, _ = bad.reasons.most_common(1)[0]
+        raise UsageError(
+            f"{bad.count:,} of the first {self._totals.lines:,} lines are bad, more than --max-bad {self._limit.text} "
+            f"allows; most often: {reason} (first at {bad.examples[reason]}). They are in {bad.file}: mend the log, "
+            f"choose another --format, or raise --max-bad."
+        )
+
+    def _seconds_to_now(self) -> int | None:
+        """How far all times have to be moved; None if that is not wanted."""
+        if not self._options.shift_to_now or self._totals.times.latest is None:
+            return None
+        return int(time.time()) - self._totals.times.latest // 1000
+
+    def _details(self, bad: BadLines, shifted_seconds: int) -> dict[str, object]:
+        options = self._options
+        return details(
+            self._totals,
+            bad.reasons,
+            sources=[
+                {"name": source.label, "bytes": source.size, "lines": self._totals.lines_of[source.label]}
+                for source, _ in self._sources
+            ],
+            format=self._plan.choice.name,
+            zone=options.zone,
+            year=options.year,
+            time_field=options.time_field,
+            time_format=options.time_format,
+            anonymised=options.anonymise,
+            shifted_seconds=shifted_seconds,
+        )
+
+
+def _earlier_imports(track: str, options: ImportOptions) -> list[CorpusRecord]:
+    """Corpora that were imported under this name.
+
+    :raises UsageError: if there are some and they are not to be replaced.
+    """
+    found = [record for record in list_corpora(track) if record.origin == FROM_IMPORT and record.name == options.name]
+    if found and not options.force:
+        raise UsageError(
+            f"There is an imported corpus '{options.name}' of the track {track} already ({found[0].file.name}): choose "
+            f"another --name, or replace it with --force."
+        )
+    return found
+
+
+def _in_order(sources: list[Source], choice: FormatChoice, year: int | None) -> list[tuple[Source, YearRule]]:
+    """The sources by their first time stamp, each with the rule for its years; as given if one shows no time.
+
+    A rotated set comes out in the order in which it was written, whatever its names.
+    """
+    found = []
+    for source in sources:
+        years = YearRule(source.modified)
+        if year is not None:
+            new_year = datetime.datetime(year, 1, 1, tzinfo=read_zone(choice.zone))
+            # The rule has a day to spare, which would lead into December.
+            years = YearRule(new_year.timestamp() + _A_DAY, before=False)
+        first = try_out(choice, replace(sample_block(source), years=years)).times.first
+        if year is not None and first is not None:
+            years = YearRule(first / 1000, before=False)
+        found.append((source, years, first))
+    times = [first for _, _, first in found if first is not None]
+    if len(times) == len(found):
+        found.sort(key=lambda each: each[2] or 0)
+    return [(source, years) for source, years, _ in found]
+
+
+def _bytes_at_least(sources: list[Source], copies: int) -> int:
+    """What the documents will take at the least: JSON is never shorter than the lines of a log."""
+    return copies * sum(source.size * (_UNFOLDED if source.compression else 1) for source in sources)
+
+
+def _where(bad: BadLines) -> str:
+    if not bad.count:
+        return ""
+    reason, _ = bad.reasons.most_common(1)[0]
+    return f" ({reason}, first at {bad.examples[reason]}; see {bad.file})"
+
+
+def _write_shifted(source: Path, target: Path, seconds: int) -> Written:
+    with CorpusWriter(target) as writer:
+        for block, documents in shifted(source, seconds):
+            writer.write(block, documents)
+        return writer.finish()

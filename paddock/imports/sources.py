@@ -1,0 +1,205 @@
+"""The inputs of an import as streams: files or standard input; plain, gzip, bzip2 or zstd by their first bytes."""
+
+from __future__ import annotations
+
+import bz2
+import io
+import sys
+import time
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from paddock.errors import FileError, UsageError
+from paddock.imports.text import BYTE_ORDER_MARK
+
+STDIN = "-"
+_PIECE = 256 << 10
+# A compressed piece may unfold a thousandfold, and all of that is in memory at once.
+_COMPRESSED_PIECE = 64 << 10
+_ZSTD_SKIPPABLE = tuple(bytes([low]) + b"\x2a\x4d\x18" for low in range(0x50, 0x60))
+_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+_LOOKED_AT = 4096
+_HEAD = 1 << 20  # of standard input, to find its format
+
+
+@dataclass(frozen=True)
+class Source:
+    """One input.
+
+    :param label: what the user called it.
+    :param path: None for standard input.
+    :param modified: seconds since 1970 UTC: the file's modification time, or now.
+    :param compression: "gzip", "bzip2", "zstd" or "".
+    :param size: bytes as it lies on disk; 0 for standard input.
+    :param head: what was read of standard input to find that out.
+    """
+
+    label: str
+    path: Path | None
+    modified: float
+    compression: str
+    size: int
+    head: bytes = field(default=b"", repr=False)
+
+    def pieces(self, advance: Callable[[int], None] | None = None) -> Iterator[bytes]:
+        """The decompressed contents in pieces.
+
+        :param advance: is told how many bytes have been read from the disk since its last call.
+        :raises FileError: if it cannot be read, or its compressed data is damaged or cut off.
+        """
+        size = _COMPRESSED_PIECE if self.compression else _PIECE
+        try:
+            with self._open() as stream:
+                raw = _raw_pieces(self.head, stream, size, advance)
+                yield from _decompressed(raw, self) if self.compression else raw
+        except OSError as error:
+            raise FileError(self.label, f"this cannot be read: {error.strerror or error}.") from None
+
+    def beginning(self, lines: int, most_bytes: int = 1 << 20) -> bytes:
+        """The first lines, whole ones if they are not too long; standard input can still be read from its start.
+
+        :raises FileError: as ``pieces``.
+        """
+        data = b""
+        try:
+            for piece in self.pieces() if self.path else self._pieces_of_head():
+                data += piece
+                if data.count(b"\n") >= lines or len(data) >= most_bytes:
+                    break
+            else:
+                return data
+        except FileError:
+            # The head of standard input ends somewhere; so may a file, but not before there is something to look at.
+            if not data:
+                raise
+        whole, _, begun = data[:most_bytes].rpartition(b"\n")
+        return b"".join(line + b"\n" for line in (whole or begun).split(b"\n")[:lines])
+
+    def _pieces_of_head(self) -> Iterator[bytes]:
+        raw = _raw_pieces(self.head, io.BytesIO(), _PIECE, None)
+        return _decompressed(raw, self) if self.compression else raw
+
+    def _open(self) -> Any:
+        return _StandardInput() if self.path is None else self.path.open("rb")
+
+
+class _StandardInput:
+    """Standard input in a with statement, which does not close it."""
+
+    def __enter__(self) -> IO[bytes]:
+        return sys.stdin.buffer
+
+    def __exit__(self, *_: object) -> None:
+        """It is not ours to close."""
+
+
+def open_sources(names: list[str]) -> list[Source]:
+    """The inputs of these names, in this order, each looked at.
+
+    :raises UsageError: if there are none, or one is named twice.
+    :raises FileError: if one does not exist, is a folder, empty, binary or in UTF-16.
+    """
+    if not names:
+        raise UsageError("There is nothing to import: name one or more log files, or - for standard input.")
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice:
+        raise UsageError(f"{twice} is named twice: its events would be in the corpus twice.")
+    return [_standard_input() if name == STDIN else _file(name) for name in names]
+
+
+def _file(name: str) -> Source:
+    path = Path(name).expanduser()
+    if path.is_dir():
+        raise FileError(name, "this is a folder: name the log files in it.")
+    try:
+        status = path.stat()
+        with path.open("rb") as stream:
+            first = stream.read(_LOOKED_AT)
+    except FileNotFoundError:
+        raise FileError(name, "this file does not exist: check its name.") from None
+    except OSError as error:
+        raise FileError(name, f"this cannot be read: {error.strerror}.") from None
+    source = Source(name, path, status.st_mtime, _compression(first), status.st_size)
+    _check_contents(source)
+    return source
+
+
+def _standard_input() -> Source:
+    head = sys.stdin.buffer.read(_HEAD)
+    source = Source("standard input", None, time.time(), _compression(head), 0, head)
+    _check_contents(source)
+    return source
+
+
+def _compression(first: bytes) -> str:
+    if first.startswith(b"\x1f\x8b"):
+        return "gzip"
+    if first.startswith(b"BZh"):
+        return "bzip2"
+    if first.startswith((b"\x28\xb5\x2f\xfd", *_ZSTD_SKIPPABLE)):
+        return "zstd"
+    return ""
+
+
+def _check_contents(source: Source) -> None:
+    """Refuse what is no log, by what it begins with."""
+    first = source.beginning(1, _LOOKED_AT)[:_LOOKED_AT]
+    if not first:
+        raise FileError(source.label, "this is empty: there is nothing to import.")
+    if first.startswith(_UTF16_MARKS):
+        raise FileError(source.label, "this is UTF-16: convert it first, with 'iconv -f UTF-16 -t UTF-8'.")
+    # Logs have a control character now and then; executables, images and archives are full of them.
+    controls = sum(byte < 32 and byte not in b"\t\n\r\x1b\x0b\x0c" for byte in first)
+    if controls > len(first) // 20 or b"\0\0\0\0" in first[:64]:
+        raise FileError(source.label, "this is binary data, no log: name text files, plain, .gz, .bz2 or .zst.")
+
+
+def _raw_pieces(head: bytes, stream: IO[bytes], size: int, advance: Callable[[int], None] | None) -> Iterator[bytes]:
+    piece = head or stream.read(size)
+    if piece.startswith(BYTE_ORDER_MARK):
+        piece = piece[len(BYTE_ORDER_MARK) :] or stream.read(size)
+    while piece:
+        yield piece
+        if advance:
+            advance(len(piece))
+        piece = stream.read(size)
+
+
+def _decompressed(raw: Iterator[bytes], source: Source) -> Iterator[bytes]:
+    """Decompress one or more streams, one behind the other, as logrotate and pigz leave them."""
+    import zstandard
+
+    new: dict[str, Callable[[], Any]] = {
+        "gzip": lambda: zlib.decompressobj(wbits=31),
+        "bzip2": bz2.BZ2Decompressor,
+        "zstd": lambda: zstandard.ZstdDecompressor().decompressobj(),
+    }
+    machine = None
+    try:
+        for piece in raw:
+            rest = piece
+            while rest:
+                if machine is None:
+                    rest = rest.lstrip(b"\0")  # tapes and block devices pad with zeros
+                    if not rest:
+                        break
+                    machine = new[source.compression]()
+                out = machine.decompress(rest)
+                rest = machine.unused_data if machine.eof else b""
+                if machine.eof:
+                    machine = None
+                if out:
+                    yield out
+    except (zlib.error, OSError, ValueError, EOFError, zstandard.ZstdError) as error:
+        raise FileError(
+            source.label, f"the {source.compression} data is damaged ({error}): copy the file again."
+        ) from None
+    if machine is not None:
+        raise FileError(
+            source.label,
+            f"the {source.compression} data ends in the middle: copy the file again, or import what can be read of "
+            f"it through a pipe, for example 'zcat FILE | ./inv corpus.import - ...'.",
+        )

@@ -1,0 +1,155 @@
+"""What an import found and made, for people and for the record."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from paddock.corpora.record import CorpusRecord
+from paddock.files import gibibytes
+from paddock.imports.parsing import Parsed
+from paddock.imports.times import IsoTimes, TimeRange
+
+_MOST_REASONS = 10
+
+
+@dataclass
+class Totals:
+    """The counts of all blocks so far; lines = documents + joined + blank + bad."""
+
+    lines: int = 0
+    documents: int = 0
+    joined: int = 0
+    blank: int = 0
+    bad: int = 0
+    read_bytes: int = 0
+    times: TimeRange = field(default_factory=TimeRange)
+    not_utf8: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
+    kinds: set[tuple[str, str]] = field(default_factory=set)
+    lines_of: Counter[str] = field(default_factory=Counter)
+
+    def add(self, parsed: Parsed) -> None:
+        """Count a block."""
+        self.lines += parsed.lines
+        self.lines_of[parsed.source] += parsed.lines
+        self.documents += parsed.documents
+        self.joined += parsed.joined
+        self.blank += parsed.blank
+        self.bad += len(parsed.bad)
+        self.not_utf8 += parsed.not_utf8
+        self.left_out += parsed.left_out
+        self.kinds |= parsed.kinds
+        self.times.then(parsed.times)
+
+    def add_long_line(self, source: str) -> None:
+        """Count a line that was too long to be read."""
+        self.lines += 1
+        self.lines_of[source] += 1
+        self.bad += 1
+
+
+@dataclass(frozen=True)
+class ImportSummary:
+    """A finished import.
+
+    :param bad_file: where the bad lines are; None if there were none.
+    :param seconds: from the first byte read to the last one written.
+    """
+
+    record: CorpusRecord
+    bad_file: Path | None
+    seconds: float
+    read_bytes: int
+
+    def as_json(self) -> dict[str, Any]:
+        """For machines."""
+        return {
+            "file": str(self.record.file),
+            "name": self.record.name,
+            "track": self.record.track,
+            "documents": self.record.documents,
+            "bytes": self.record.bytes,
+            "sha256": self.record.sha256,
+            "bad-file": str(self.bad_file) if self.bad_file else None,
+            "seconds": round(self.seconds, 3),
+            "megabytes-per-second": round(self._speed, 1),
+            **{name.replace("_", "-"): value for name, value in self.record.details.items()},
+        }
+
+    def render(self) -> str:
+        """For people."""
+        return "\n".join(self._sentences())
+
+    @property
+    def _speed(self) -> float:
+        return self.read_bytes / 1e6 / self.seconds if self.seconds > 0 else 0.0
+
+    def _sentences(self) -> Iterator[str]:
+        details = self.record.details
+        yield (
+            f"{self.record.file}: {self.record.documents:,} documents, {gibibytes(self.record.bytes)}, "
+            f"for the track {self.record.track}."
+        )
+        yield (
+            f"Read {details['lines']:,} lines ({gibibytes(self.read_bytes)}) of {len(details['sources'])} "
+            f"source{'s' if len(details['sources']) != 1 else ''} as {details['format']} in {self.seconds:.1f} s, "
+            f"{self._speed:.0f} MB/s: {self.record.documents:,} events, {details['joined']:,} lines joined to one, "
+            f"{details['blank']:,} blank, {details['bad']:,} bad."
+        )
+        for reason, count in list(details["bad_reasons"].items())[:_MOST_REASONS]:
+            yield f"  bad: {count:,} x {reason}"
+        if self.bad_file:
+            privacy = " They are not anonymised." if details["anonymised"] else ""
+            yield f"The bad lines are in {self.bad_file}, with their places.{privacy}"
+        yield f"Times from {details['first_time']} to {details['last_time']}."
+        if details["shifted_seconds"]:
+            yield f"All times were moved by {details['shifted_seconds']:,} s, so that the last one is now."
+        if details["backwards"]:
+            yield (
+                f"Time goes backwards {details['backwards']:,} times; the order was kept, because neither Rally nor "
+                f"Elasticsearch needs another."
+            )
+        if details["not_utf8"]:
+            yield f"{details['not_utf8']:,} lines had bytes that are no UTF-8; they were read as Latin-1."
+        for name, count in details["left_out"].items():
+            yield f"The track {self.record.track} has no field '{name}': left out of {count:,} documents."
+        for name, kinds in details["mixed_fields"].items():
+            yield (
+                f"The field '{name}' has {' and '.join(kinds)}: Elasticsearch may refuse those that differ from the "
+                f"first; mend the log if a race reports errors."
+            )
+        if details["anonymised"]:
+            yield "Anonymised: addresses, e-mail addresses, user names and query values were replaced."
+        yield f"Race on it: ./inv race --track {self.record.track} --corpus {self.record.name}"
+
+
+def details(totals: Totals, reasons: Counter[str], **further: Any) -> dict[str, Any]:
+    """What the record says of an import."""
+    times = IsoTimes()
+    shift = 1000 * further["shifted_seconds"]
+    return {
+        **further,
+        "lines": totals.lines,
+        "joined": totals.joined,
+        "blank": totals.blank,
+        "bad": totals.bad,
+        "bad_reasons": dict(reasons.most_common()),
+        "backwards": totals.times.backwards,
+        "not_utf8": totals.not_utf8,
+        "left_out": dict(totals.left_out.most_common()),
+        "mixed_fields": _mixed(totals.kinds),
+        "first_time": times.text((totals.times.earliest or 0) + shift),
+        "last_time": times.text((totals.times.latest or 0) + shift),
+    }
+
+
+def _mixed(kinds: set[tuple[str, str]]) -> dict[str, list[str]]:
+    """Fields that have values of more than one kind."""
+    by_field: dict[str, list[str]] = {}
+    for name, kind in sorted(kinds):
+        by_field.setdefault(name, []).append(kind)
+    return {name: found for name, found in by_field.items() if len(found) > 1}

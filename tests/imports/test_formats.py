@@ -1,0 +1,299 @@
+"""JSON lines, log4j, syslog, regular expressions and grok."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paddock.errors import UsageError
+from paddock.imports.formats.catalogue import FormatChoice
+from paddock.imports.formats.grok import compile_grok
+from paddock.imports.formats.grok_patterns import PATTERNS
+from paddock.imports.text import as_json
+from tests.imports.samples import parsed
+
+
+def documents(format: str, *lines: str, **choice: str) -> list[dict[str, Any]]:  # noqa: A002
+    """All documents; no line may be bad."""
+    result = parsed(format, lines, **choice)
+    assert result.bad == []
+    return [json.loads(line) for line in result.data.decode().split("\n")[:-1]]
+
+
+def reason(format: str, line: str, **choice: str) -> str:  # noqa: A002
+    """Why a line is bad."""
+    [(_, why, _)] = parsed(format, [line], **choice).bad
+    return why
+
+
+# --- JSON lines -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ('{"@timestamp":"2024-05-01T12:34:56Z","message":"x"}', {"message": "x"}),
+        ('{"level":"info","ts":1714566896,"msg":"x"}', {"level": "info", "message": "x"}),
+        ('{"log":"x\\n","stream":"stdout","time":"2024-05-01T12:34:56.0Z"}', {"stream": "stdout", "message": "x\n"}),
+        ('{"time":"01/May/2024:12:34:56 +0000","a":{"b":null,"c":[1,null]},"d":null}', {"a": {"c": [1]}}),
+    ],
+)
+def test_json_lines_find_their_time(line: str, expected: dict[str, Any]) -> None:
+    """Under the usual names; nulls are left out; the text of the usual names becomes the message."""
+    assert documents("json-lines", line) == [{"@timestamp": "2024-05-01T12:34:56.000Z", **expected}]
+
+
+def test_the_time_field_can_be_named() -> None:
+    """At any depth, and only that one counts."""
+    line = '{"event":{"at":"2024-05-01 12:00:00","id":7},"time":"2001-01-01T00:00:00Z"}'
+    [found] = documents("json-lines", line, time_field="event.at", zone="Europe/Berlin")
+    assert found == {"@timestamp": "2024-05-01T10:00:00.000Z", "event": {"id": 7}, "time": "2001-01-01T00:00:00Z"}
+    assert reason("json-lines", '{"time":1}', time_field="event.at") == "no field 'event.at'"
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("plain text", "not a JSON object"),
+        ("[1,2]", "not a JSON object"),
+        ('{"time":1714566896,', "not valid JSON"),
+        ('{"time":1714566896,"x":NaN}', "not valid JSON"),
+        ('{"time":1714566896,"x":' + "[" * 100_000, "not valid JSON"),
+        ('{"message":"x"}', "no field with a time"),
+        ('{"time":"soon"}', "the time cannot be read"),
+        ('{"time":1714566896,"_id":"7"}', "Elasticsearch keeps the field _id for itself"),
+        ('{"time":1714566896,"":"7"}', "a field name that Elasticsearch refuses"),
+        ('{"time":1714566896,"a":{"b..c":"7"}}', "a field name that Elasticsearch refuses"),
+    ],
+)
+def test_bad_json_has_a_reason(line: str, why: str) -> None:
+    """What Elasticsearch or JSON would refuse is set aside here."""
+    assert reason("json-lines", line) == why
+
+
+def test_half_a_surrogate_pair_does_not_end_the_import() -> None:
+    """JSON can say it, UTF-8 cannot."""
+    assert documents("json-lines", r'{"time":1714566896,"message":"a\ud83d b"}')[0]["message"] == "a\ufffd b"
+
+
+JSON = st.recursive(
+    st.one_of(st.booleans(), st.integers(-(2**60), 2**60), st.text(st.characters(exclude_categories=("Cs",)))),
+    lambda inner: st.one_of(st.lists(inner), st.dictionaries(st.from_regex(r"[a-z]{2,5}", fullmatch=True), inner)),
+    max_leaves=10,
+)
+
+
+@given(st.dictionaries(st.from_regex(r"f[a-z]{1,5}", fullmatch=True), JSON))
+def test_any_json_comes_out_as_it_went_in(fields: dict[str, Any]) -> None:
+    """But for the time, which comes first."""
+    [found] = documents("json-lines", as_json({**fields, "@timestamp": 1714566896}))
+    assert found == {"@timestamp": "2024-05-01T12:34:56.000Z", **fields}
+    assert next(iter(found)) == "@timestamp"
+
+
+# --- log4j ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("2024-05-01 12:34:56,789 INFO  [main] org.example.Service - ready: 7", {"thread": "main"}),
+        ("2024-05-01 12:34:56.789 [main] INFO  org.example.Service - ready: 7", {"thread": "main"}),
+        ("2024-05-01 12:34:56,789 INFO org.example.Service: ready: 7", {}),
+        ("2024-05-01 12:34:56,789 INFO [main] org.example.Service: ready: 7", {"thread": "main"}),
+        ("2024-05-01T12:34:56.789Z  INFO 17 --- [shop] [           main] org.example.Service  : ready: 7",
+         {"thread": "main", "application": "shop", "pid": 17}),
+        ("2024-05-01 12:34:56.789  INFO 17 --- [main] org.example.Service : ready: 7", {"thread": "main", "pid": 17}),
+        ("[2024-05-01T12:34:56,789][INFO ][org.example.Service      ] [node-1] ready: 7", {"node": "node-1"}),
+        ("[2024-05-01 12:34:56,789] INFO ready: 7 (org.example.Service)", {}),
+        ("01-May-2024 12:34:56.789 INFO [main] org.example.shop.Service ready: 7",
+         {"thread": "main", "logger": "org.example.shop.Service"}),
+        ("2024-05-01 12:34:56,789 - INFO  [worker[id=1]/0:0] - ready: 7",
+         {"thread": "worker[id=1]/0:0", "logger": None}),
+    ],
+)  # fmt: skip
+def test_usual_layouts_are_taken_apart(line: str, expected: dict[str, Any]) -> None:
+    """log4j, logback, Hadoop, Spring Boot, Elasticsearch, Kafka, Tomcat, ZooKeeper."""
+    [found] = documents("log4j", line)
+    wanted = {"@timestamp": "2024-05-01T12:34:56.789Z", "level": "INFO", "message": "ready: 7",
+              "logger": "org.example.Service", **expected}  # fmt: skip
+    assert found == {name: value for name, value in wanted.items() if value is not None}
+
+
+TRACE = (
+    "org.example.OrderException: order 7 failed",
+    "\tat org.example.Orders.place(Orders.java:42)",
+    "\t... 12 more",
+    "Caused by: java.io.IOException: closed",
+    "\tat org.example.Line.read(Line.java:7)",
+)
+
+
+def test_stack_traces_are_joined() -> None:
+    """Further lines belong to the message, from the first one on that looks like a trace to the trace."""
+    lines = ["2024-05-01 12:34:56,789 ERROR [w-1] o.e.Orders - failed", "while packing", "", *TRACE,
+             "2024-05-01 12:34:57,000 INFO  [w-1] o.e.Orders - next"]  # fmt: skip
+    result = parsed("log4j", lines)
+    first, second = map(json.loads, result.data.splitlines())
+    assert first["message"] == "failed\nwhile packing\n"
+    assert first["stack_trace"] == "\n".join(TRACE)
+    assert "stack_trace" not in second
+    assert (result.lines, result.documents, result.joined, result.bad) == (9, 2, 7, [])
+
+
+def test_lines_before_the_first_event_are_bad() -> None:
+    """A trace whose event is in an older file, all of it together."""
+    result = parsed("log4j", [*TRACE, "2024-05-01 12:34:57,000 INFO  [w-1] o.e.Orders - next"])
+    assert [line for line, _, _ in result.bad] == [1, 2, 3, 4, 5]
+    assert {why for _, why, _ in result.bad} == {"no time at the beginning"}
+    assert result.documents == 1
+
+
+def test_a_time_without_a_level_is_no_event() -> None:
+    """Named by what it lacks."""
+    assert reason("log4j", "2024-05-01 12:34:57,000 something happened") == "no level after the time"
+
+
+# --- syslog ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("Dec 31 23:59:59 web-1 sshd[411]: session opened",
+         {"@timestamp": "2025-12-31T23:59:59.000Z", "host": "web-1", "syslogtag": "sshd[411]:",
+          "message": "session opened"}),
+        ("<30>Jan  1 00:00:01 web-1 kernel: [ 7.0] eth0: up",
+         {"@timestamp": "2026-01-01T00:00:01.000Z", "host": "web-1", "severity": "info", "facility": "daemon",
+          "syslogtag": "kernel:", "message": "[ 7.0] eth0: up"}),
+        ("Jan  1 00:00:01 web-1 last message repeated 3 times",
+         {"@timestamp": "2026-01-01T00:00:01.000Z", "host": "web-1", "message": "last message repeated 3 times"}),
+        ("2024-05-01T12:34:56.123456+02:00 web-1 cron[7]: done",
+         {"@timestamp": "2024-05-01T10:34:56.123Z", "host": "web-1", "syslogtag": "cron[7]:", "message": "done"}),
+        ("May  1 2024 12:34:56 asa-1 %ASA-6-302013: Built",
+         {"@timestamp": "2024-05-01T12:34:56.000Z", "host": "asa-1", "syslogtag": "%ASA-6-302013:",
+          "message": "Built"}),
+        ('<165>1 2003-10-11T22:14:15.003Z m.example su 7 ID47 [x@1 a="\\"]" b="2"][y@1] \ufeffsaid',
+         {"@timestamp": "2003-10-11T22:14:15.003Z", "host": "m.example", "severity": "notice", "facility": "local4",
+          "syslogtag": "su[7]:", "msgid": "ID47", "structured_data": '[x@1 a="\\"]" b="2"][y@1]', "message": "said"}),
+        ("<0>1 2003-10-11T22:14:15-07:00 - - - - -",
+         {"@timestamp": "2003-10-12T05:14:15.000Z", "severity": "emerg", "facility": "kern", "message": ""}),
+    ],
+)  # fmt: skip
+def test_both_rfcs_are_syslog(line: str, expected: dict[str, Any]) -> None:
+    """With and without priority, process, structured data; years from the file's time; "-" is left out."""
+    assert documents("syslog", line) == [expected]
+
+
+def test_times_of_rfc3164_are_of_the_given_zone() -> None:
+    """Which the log does not say."""
+    [found] = documents("syslog", "Jul  1 12:00:00 web-1 a: b", zone="America/New_York")
+    assert found["@timestamp"] == "2025-07-01T16:00:00.000Z"
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("hello", "not the format syslog"),
+        ("<192>1 2003-10-11T22:14:15Z h a - - - x", "a priority above 191"),
+        ("<30>1 - h a - - - x", "no time"),
+        ("Feb 30 12:00:00 web-1 a: b", "the time cannot be read"),
+    ],
+)
+def test_bad_syslog_has_a_reason(line: str, why: str) -> None:
+    """A sentence's worth each."""
+    assert reason("syslog", line) == why
+
+
+# --- regular expressions and grok -----------------------------------------------------------------
+
+
+def test_named_groups_become_fields() -> None:
+    """In Python's and in other languages' spelling; groups that matched nothing are left out."""
+    for opening in ("?P<", "?<"):
+        format = rf"regex=({opening}time>\S+ \S+) ({opening}code>\d+)? ?({opening}message>.*)"  # noqa: A001
+        assert documents(format, "2024-05-01 12:34:56 7 ok", "2024-05-01 12:34:56 ok") == [
+            {"@timestamp": "2024-05-01T12:34:56.000Z", "code": "7", "message": "ok"},
+            {"@timestamp": "2024-05-01T12:34:56.000Z", "message": "ok"},
+        ]
+        assert reason(format, "nonsense") == "does not match the regex pattern"
+
+
+def test_grok_patterns_become_fields() -> None:
+    """Types, nested fields, inline groups, patterns within patterns."""
+    format = r"grok=%{SYSLOGBASE} %{LOGLEVEL:level} took %{NUMBER:took:float} ms, %{INT:[http][status]:int}(?<rest>.*)"  # noqa: A001
+    [found] = documents(format, "Jan  1 10:00:00 web-1 app[7]: WARN took 1.5 ms, 200!")
+    assert found == {
+        "@timestamp": "2026-01-01T10:00:00.000Z", "host": "web-1", "program": "app", "pid": "7", "level": "WARN",
+        "took": 1.5, "http.status": 200, "rest": "!",
+    }  # fmt: skip
+
+
+def test_grok_reads_access_logs() -> None:
+    """The combination that everybody knows."""
+    line = '203.0.113.9 - bob [05/Jan/2026:10:00:00 +0100] "GET /x HTTP/1.1" 200 - "-" "curl/8"'
+    [found] = documents("grok=%{COMBINEDAPACHELOG}", line)
+    assert found["clientip"] == "203.0.113.9"
+    assert (found["status"], found["method"], found["user_agent"]) == (200, "GET", '"curl/8"')
+    assert "bytes" not in found
+
+
+@pytest.mark.parametrize(
+    ("name", "right", "wrong"),
+    [
+        ("IPV4", "203.0.113.255", "203.0.113.256"), ("IPV6", "2001:db8::1", "2001:db8:zz::1"),
+        ("UUID", "123e4567-e89b-12d3-a456-426614174000", "123e4567"), ("MAC", "00:1b:44:11:3a:b7", "00:1b:44"),
+        ("HOSTNAME", "web-1.shop.example", "web 1"), ("EMAILADDRESS", "a.b@shop.example", "a.b"),
+        ("TIMESTAMP_ISO8601", "2024-05-01T12:34:56.789+02:00", "12:34"),
+        ("HTTPDATE", "05/Jan/2026:10:00:00 +0100", "05/Jan"),
+        ("SYSLOGTIMESTAMP", "Jan  5 10:00:00", "Foo 5 10:00:00"), ("LOGLEVEL", "warn", "loud"),
+        ("WORD", "abc_1", "a-b"),
+        ("NUMBER", "-1.5", "1.5.2"), ("QS", '"a \\" b"', '"a'), ("URI", "https://bob@shop.example:8080/a?b=c", "shop"),
+        ("PATH", "/var/log/a.log", "var"), ("JAVACLASS", "org.example.Service$1", "1.a"), ("INT", "-7", "7.5"),
+        ("DATE_EU", "31.12.2024", "12"), ("GREEDYDATA", "any thing", None), ("MONTHDAY", "31", "32"),
+    ],
+)  # fmt: skip
+def test_grok_patterns_match_what_they_are_called(name: str, right: str, wrong: str | None) -> None:
+    """One that is right and one that is not."""
+    import re
+
+    source, _ = compile_grok(f"%{{{name}:field}}")
+    found = re.fullmatch(source, right)
+    assert found is not None
+    assert found["group0"] == right
+    assert wrong is None or re.fullmatch(source, wrong) is None
+
+
+@pytest.mark.parametrize("name", sorted(PATTERNS))
+def test_every_grok_pattern_compiles(name: str) -> None:
+    """And names no other that is not there."""
+    FormatChoice(f"grok=%{{TIMESTAMP_ISO8601:time}} %{{{name}:field}}").build()
+
+
+@pytest.mark.parametrize(
+    ("format", "sentence"),
+    [
+        ("regex=(?P<time>.*", r"cannot be compiled"),
+        ("regex=(?P<message>.*)", r"no field for a time among message: add one such as \(\?P<timestamp>"),
+        ("regex", r"--format regex needs its expression"),
+        ("grok=%{WROD:time}", r"no grok pattern 'WROD'. Did you mean WORD"),
+        ("grok=%{WORD:time:date}", r"type 'date': use int, float or string"),
+        ("grok=%{WORD:time} %{", r"is no %\{PATTERN:field\}"),
+        ("apache", r"no format 'apache'. Did you mean 'apache-co"),
+        ("json=x", r"no format 'json=x'"),
+    ],
+)
+def test_formats_that_cannot_be_meant_are_sentences(format: str, sentence: str) -> None:  # noqa: A002
+    """Before any file is read."""
+    with pytest.raises(UsageError, match=sentence):
+        FormatChoice(format).build()
+
+
+def test_a_time_field_is_for_formats_with_fields() -> None:
+    """An access log has one time."""
+    with pytest.raises(UsageError, match="--time-field is for json-lines, regex and grok"):
+        FormatChoice("nginx", time_field="t").build()

@@ -1,0 +1,386 @@
+"""Imports from end to end: a corpus like any other, every line accounted for, or a sentence and nothing."""
+
+from __future__ import annotations
+
+import datetime
+import gzip
+import io
+import json
+import os
+import re
+import stat
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from paddock.corpora.record import FROM_IMPORT
+from paddock.corpora.store import find_named, list_corpora, verify_corpus
+from paddock.errors import FileError, MachineError, PaddockError, UsageError
+from paddock.imports import ImportOptions, ImportSummary, import_corpus
+from paddock.imports import workers as parsing_workers
+from paddock.paths import data_folder
+from tests.imports.samples import BROWSER, ERRORS, USUAL, access_log, write_lines
+
+APACHE = "paddock-apache"
+
+
+def run(*files: Path | str, processes: int = 1, **options: Any) -> ImportSummary:
+    """An import called web of these files."""
+    names = tuple(map(str, files))
+    return import_corpus(ImportOptions(names, **{"name": "web", **options}), processes=processes)
+
+
+def documents(summary: ImportSummary) -> list[dict[str, Any]]:
+    """What was written."""
+    return [json.loads(line) for line in summary.record.file.read_text().split("\n")[:-1]]
+
+
+def files(folder: str = APACHE) -> set[str]:
+    """Everything in a track's folder but the lock."""
+    return {path.name for path in data_folder(folder).glob("*")} | {
+        path.name for path in data_folder(folder).glob(".unfinished*")
+    }
+
+
+def test_the_result_is_a_corpus_like_any_other(tmp_path: Path) -> None:
+    """Where Rally looks, with its companions, listed, verified, found by its name."""
+    summary = run(write_lines(tmp_path / "access.log", access_log(1500)), format="apache-combined")
+    assert files() == {"web-1500.json", "web-1500-1k.json", "web-1500.json.offset", "web-1500.record.json", ".lock"}
+    [record] = list_corpora()
+    assert record == summary.record == find_named("apache", "web")
+    assert (record.origin, record.track, record.documents) == (FROM_IMPORT, "apache", 1500)
+    verify_corpus(record)
+    found = documents(summary)
+    assert len(found) == 1500
+    assert found[0]["@timestamp"] == record.details["first_time"] == "2026-01-05T09:00:00.000Z"
+    assert found[-1]["@timestamp"] == record.details["last_time"]
+    assert record.details["sources"] == [
+        {"name": str(tmp_path / "access.log"), "bytes": (tmp_path / "access.log").stat().st_size, "lines": 1500}
+    ]
+
+
+def test_every_line_is_accounted_for(tmp_path: Path) -> None:
+    """Lines = events + joined + blank + bad; bad ones are in the file, with place and reason, as they were."""
+    lines = [
+        *access_log(200),
+        "",
+        *ERRORS,
+        USUAL.replace("lamp", "caf\udce9"),
+        "",
+        "x" * (3 << 20),
+        "y" * (10 << 20),
+        USUAL,
+    ]
+    summary = run(write_lines(tmp_path / "access.log", lines), max_bad="5%")
+    details = summary.record.details
+    assert summary.record.documents == 202
+    assert (details["lines"], details["blank"], details["joined"], details["bad"]) == (210, 2, 0, 6)
+    assert details["lines"] == summary.record.documents + details["blank"] + details["joined"] + details["bad"]
+    assert sum(details["bad_reasons"].values()) == 6
+    assert details["not_utf8"] == 1
+    assert summary.bad_file == data_folder(APACHE) / "web.bad.txt"
+    assert stat.S_IMODE(summary.bad_file.stat().st_mode) == 0o600
+    set_aside = [line.split("\t", 3) for line in summary.bad_file.read_text(errors="surrogateescape").splitlines()]
+    assert [(int(number), text) for _, number, _, text in set_aside][:4] == list(enumerate(ERRORS, 202))
+    assert {source for source, _, _, _ in set_aside} == {str(tmp_path / "access.log")}
+    assert set_aside[4][1:3] == ["208", "longer than 1 MiB"]
+    assert set_aside[4][3].endswith("... (3,145,728 bytes)")
+    assert set_aside[5][1:] == ["209", "longer than 1 MiB", f"{'y' * 1000} ... (10,485,760 bytes)"]
+    text = summary.render()
+    for part in ("202 documents", "210 lines", "2 blank", "6 bad", "2 x longer than 1 MiB", "no UTF-8", "web.bad.txt"):
+        assert part in text
+
+
+def test_more_processes_write_the_same_bytes(tmp_path: Path) -> None:
+    """The order of blocks is the order of lines, whoever parses them; anonymised, because only then it is several."""
+    key = tmp_path / "key"
+    key.write_bytes(b"0123456789abcdef")
+    options = {"max_bad": "10%", "anonymise": True, "key_file": str(key)}
+    lines = access_log(30_000)
+    lines[100::500] = ERRORS * 15
+    log = write_lines(tmp_path / "access.log", lines)
+    alone = run(log, processes=1, **options)
+    bad = alone.bad_file.read_bytes() if alone.bad_file else b""
+    together = run(log, processes=3, force=True, **options)
+    assert together.record.sha256 == alone.record.sha256
+    assert together.bad_file is not None
+    assert together.bad_file.read_bytes() == bad != b""
+
+
+def test_a_killed_worker_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing hangs, and nothing looks finished."""
+    log = write_lines(tmp_path / "access.log", access_log(60_000))
+    monkeypatch.setattr(parsing_workers, "_parse", _die)
+    with pytest.raises(MachineError, match="A process that parses the logs was killed"):
+        run(log, processes=2, anonymise=True)
+    assert files() == {".lock"}
+
+
+def _die(_block: object) -> None:
+    os.kill(os.getpid(), 9)
+
+
+def test_rotated_files_come_out_in_their_order(tmp_path: Path) -> None:
+    """By the first time stamp, whatever their names say; compressed or not."""
+    lines = access_log(300)
+    (tmp_path / "access.log.2.gz").write_bytes(gzip.compress("".join(f"{line}\n" for line in lines[:100]).encode()))
+    write_lines(tmp_path / "access.log.1", lines[100:200])
+    write_lines(tmp_path / "access.log", lines[200:])
+    said: list[str] = []
+    summary = import_corpus(ImportOptions((str(tmp_path / "access.log*"),), "web"), say=said.append, processes=1)
+    times = [document["@timestamp"] for document in documents(summary)]
+    assert times == sorted(times)
+    assert len(times) == 300
+    assert [Path(source["name"]).name for source in summary.record.details["sources"]] == [
+        "access.log.2.gz", "access.log.1", "access.log"
+    ]  # fmt: skip
+    assert summary.record.details["backwards"] == 0
+    assert any("In the order of their first time stamps" in sentence for sentence in said)
+
+
+def test_time_going_backwards_is_counted(tmp_path: Path) -> None:
+    """Within a file and between files; the order stays."""
+    lines = access_log(10)
+    write_lines(tmp_path / "a.log", [lines[0], lines[9], lines[2], lines[8]])
+    write_lines(tmp_path / "b.log", [lines[4], lines[5], lines[3]])
+    summary = run(tmp_path / "a.log", tmp_path / "b.log")
+    assert summary.record.details["backwards"] == 3
+    assert "Time goes backwards 3 times; the order was kept" in summary.render()
+    assert summary.record.details["last_time"] == "2026-01-05T09:00:04.000Z"
+
+
+def test_shifting_moves_all_times_by_whole_seconds(tmp_path: Path) -> None:
+    """The last one is now; distances and everything else stay; the record says how far."""
+    log = write_lines(tmp_path / "access.log", access_log(500))
+    plain = documents(run(log))
+    before = int(time.time())
+    summary = run(log, shift_to_now=True, force=True)
+    shifted = documents(summary)
+    seconds = summary.record.details["shifted_seconds"]
+    moment = datetime.datetime.fromisoformat(shifted[-1]["@timestamp"].replace("Z", "+00:00")).timestamp()
+    assert before <= moment <= time.time()
+    assert [_seconds(document) for document in shifted] == [_seconds(document) + seconds for document in plain]
+    assert [{**document, "@timestamp": 0} for document in shifted] == [
+        {**document, "@timestamp": 0} for document in plain
+    ]
+    assert shifted[-1]["@timestamp"] == summary.record.details["last_time"]
+    verify_corpus(summary.record)
+    assert not any("unshifted" in name for name in files())
+
+
+def _seconds(document: dict[str, Any]) -> float:
+    return datetime.datetime.fromisoformat(document["@timestamp"].replace("Z", "+00:00")).timestamp()
+
+
+def test_two_anonymised_imports_with_one_key_agree(tmp_path: Path) -> None:
+    """With a key file the same pseudonyms, without one others each time; no original is left."""
+    log = write_lines(tmp_path / "access.log", access_log(300))
+    key = tmp_path / "key"
+    key.write_bytes(b"0123456789abcdef")
+    one = documents(run(log, anonymise=True, key_file=str(key)))
+    assert one == documents(run(log, anonymise=True, key_file=str(key), name="web2"))
+    other = run(log, anonymise=True, name="web3")
+    assert one != documents(other)
+    for number in range(10):
+        assert f"203.0.113.{number}" not in other.record.file.read_text()
+    assert '"bob"' not in other.record.file.read_text()
+    assert other.record.details["anonymised"] is True
+    assert "0123456789abcdef" not in other.record.file.with_name("web3-300.record.json").read_text()
+
+
+def test_log_events_become_documents_of_the_track_logs(tmp_path: Path) -> None:
+    """Formats that no other track has a place for; stack traces joined."""
+    lines = []
+    for number in range(20):
+        lines.append(f"2024-05-01 12:34:{number:02d},789 ERROR [w-1] o.e.Orders - order {number} failed")
+        lines += ["java.lang.IllegalStateException: closed", "\tat org.example.Line.read(Line.java:7)"]
+    summary = run(write_lines(tmp_path / "app.log", lines), name="app", zone="Europe/Berlin")
+    assert summary.record.track == "logs"
+    assert summary.record.details["joined"] == 40
+    found = documents(summary)
+    assert found[3]["@timestamp"] == "2024-05-01T10:34:03.789Z"
+    assert found[3]["stack_trace"] == "\n".join(lines[1:3])
+
+
+def test_events_are_whole_across_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stack trace that reaches into the next block belongs to its event."""
+    lines = [f"2024-05-01 12:34:00,{number % 1000:03d} INFO [w-1] o.e.Orders - {'x' * 500}" for number in range(12_000)]
+    lines = [part for line in lines for part in (line, "a.b.SomeException: x", "\tat a.b.C.d(C.java:1)")]
+    summary = run(write_lines(tmp_path / "app.log", lines), name="app", processes=2)
+    assert (summary.record.documents, summary.record.details["joined"]) == (12_000, 24_000)
+    assert all(document["stack_trace"].count("\n") == 1 for document in documents(summary))
+
+
+@pytest.mark.parametrize(
+    ("year", "expected"), [(None, ["2025-12-31", "2026-01-01"]), (2019, ["2019-12-31", "2020-01-01"])]
+)
+def test_syslog_years_are_resolved(tmp_path: Path, year: int | None, expected: list[str]) -> None:
+    """From the file's modification time, or from --year on."""
+    log = write_lines(tmp_path / "syslog", ["Dec 31 23:59:59 web-1 a[1]: x", "Jan  1 00:00:01 web-1 a[1]: y"])
+    written = datetime.datetime(2026, 1, 1, 8, tzinfo=datetime.timezone.utc).timestamp()
+    os.utime(log, (written, written))
+    summary = run(log, year=year, name="sys")
+    assert summary.record.track == "syslog"
+    assert [document["@timestamp"][:10] for document in documents(summary)] == expected
+
+
+def test_json_lines_of_changing_kinds_are_said(tmp_path: Path) -> None:
+    """Elasticsearch would refuse some of them in a race."""
+    log = write_lines(tmp_path / "x.json", ['{"time":1714566896,"code":7}', '{"time":1714566897,"code":"E7"}'])
+    summary = run(log, name="json")
+    assert summary.record.details["mixed_fields"] == {"code": ["numbers", "texts"]}
+    assert "The field 'code' has numbers and texts" in summary.render()
+
+
+def test_standard_input_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also compressed, and with its format found."""
+    data = gzip.compress("".join(f"{line}\n" for line in access_log(5000)).encode())
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+    assert run("-").record.documents == 5000
+
+
+@pytest.mark.parametrize(
+    ("lines", "format"),
+    [
+        (access_log(50), "apache-combined"),
+        ([line + " 0.004" for line in access_log(50)], "nginx"),
+        ([line.partition(' "-"')[0].partition(' "https')[0] for line in access_log(50)], "apache-common"),
+        (['{"time":1714566896,"message":"x"}'] * 50, "json-lines"),
+        (["Jan  1 10:00:00 web-1 app[7]: started"] * 50, "syslog"),
+        (["2024-05-01 12:34:56,789 INFO [main] o.e.S - x", "a.b.CException: y", "\tat a.b(C.java:1)"] * 50, "log4j"),
+    ],
+)
+def test_the_format_that_fits_best_is_found(tmp_path: Path, lines: list[str], format: str) -> None:  # noqa: A002
+    """Without --format; and it is said."""
+    said: list[str] = []
+    log = write_lines(tmp_path / "log", [*lines, "something else"])
+    summary = import_corpus(ImportOptions((str(log),), "found", max_bad="2%"), say=said.append, processes=1)
+    assert summary.record.details["format"] == format
+    assert re.match(rf"The best fit is {format} \(\d+ of \d+ lines\).*; taking {format}\.", said[0])
+
+
+def test_a_wrong_format_is_told_the_right_one(tmp_path: Path) -> None:
+    """Before anything is written."""
+    log = write_lines(tmp_path / "access.log", access_log(2000))
+    sentence = r"the format syslog fits 0 of the first 1,000 lines\. The best fit is apache-combined \(1,000 of 1,000"
+    with pytest.raises(FileError, match=sentence):
+        run(log, format="syslog")
+    with pytest.raises(FileError, match=r"the format regex fits 0 .* The best fit is apache-combined"):
+        run(log, format="regex=(?P<time>x)")
+    prose = write_lines(tmp_path / "prose.txt", ["It was a dark and stormy night."] * 10)
+    with pytest.raises(FileError, match=r"no format fits most of the first 10 lines\. No format that is known fits"):
+        run(prose)
+    assert files() == set()
+
+
+def test_too_many_bad_lines_end_it(tmp_path: Path) -> None:
+    """By number at once, by percentage at the latest at the end; the bad file stays to be looked at."""
+    log = write_lines(tmp_path / "access.log", [*access_log(100), *ERRORS])
+    sentence = r"4 of the first 104 lines are bad, more than --max-bad {} allows; most often: not the format"
+    for limit in ("1%", "3", "3.5%"):
+        with pytest.raises(UsageError, match=sentence.format(limit)):
+            run(log, max_bad=limit)
+        assert len((data_folder(APACHE) / "web.bad.txt").read_text().splitlines()) == 4
+        assert list_corpora() == []
+    for limit in ("4", "4%", "100%"):
+        assert run(log, max_bad=limit, force=True).record.documents == 100
+
+
+def test_an_import_is_only_replaced_when_asked(tmp_path: Path) -> None:
+    """--force takes the place of the earlier one, even with another number of documents."""
+    log = write_lines(tmp_path / "access.log", access_log(100))
+    run(log)
+    longer = write_lines(tmp_path / "longer.log", access_log(200))
+    with pytest.raises(UsageError, match=r"imported corpus 'web' of the track apache already \(web-100\.json\)"):
+        run(longer)
+    run(longer, force=True)
+    assert [record.documents for record in list_corpora()] == [200]
+    assert not any("web-100" in name for name in files())
+
+
+def test_a_failed_replacement_leaves_the_earlier_corpus(tmp_path: Path) -> None:
+    """A truncated archive at the end of a long import costs nothing that was there."""
+    first = run(write_lines(tmp_path / "access.log", access_log(100)))
+    archive = tmp_path / "cut.gz"
+    archive.write_bytes(gzip.compress("".join(f"{line}\n" for line in access_log(9000)).encode())[:-50])
+    with pytest.raises(FileError, match="ends in the middle"):
+        run(archive, force=True)
+    verify_corpus(first.record)
+    assert list_corpora() == [first.record]
+    assert not any(name.startswith(".unfinished") for name in files())
+
+
+def test_few_documents_are_enough(tmp_path: Path) -> None:
+    """Fewer than Rally's test mode takes: the -1k file has what there is."""
+    summary = run(write_lines(tmp_path / "access.log", access_log(3)))
+    assert summary.record.documents == 3
+    assert summary.record.file.with_name("web-3-1k.json").read_bytes() == summary.record.file.read_bytes()
+    verify_corpus(summary.record)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"name": "apache"}, r"'apache' is the name of a recipe"),
+        ({"name": "../x"}, r"cannot be the name of a corpus: use letters"),
+        ({"name": ""}, r"cannot be the name of a corpus"),
+        ({"name": "x y"}, r"cannot be the name of a corpus"),
+        ({"name": "x" * 101}, r"cannot be the name of a corpus"),
+        ({"track": "apach"}, r"no track 'apach'\. Did you mean 'apache'"),
+        ({"format": "apache"}, r"no format 'apache'"),
+        ({"max_bad": "lots"}, r"--max-bad is a number of lines or a percentage of them, such as 100 or 5%, not 'lots'"),
+        ({"max_bad": "101%"}, r"--max-bad is a number"),
+        ({"max_bad": "-1"}, r"--max-bad is a number"),
+        ({"zone": "Berlin"}, r"no time zone 'Berlin'"),
+        ({"year": 70}, r"--year 70 is no year"),
+        ({"key_file": "k"}, r"--key-file is for --anonymise"),
+        ({"anonymise": True, "key_file": "/nowhere/key"}, r"the key cannot be read .* make one with 'head -c 32"),
+        ({"anonymise": True, "key_file": "/proc/self/comm"}, r"a key has 16 bytes or more"),
+        ({"time_format": "nonsense", "format": "nginx"}, r"time format 'nonsense'"),
+        ({"files": ("/nowhere/*.log",)}, r"no file matches this pattern"),
+        ({"files": ("/nowhere/x.log",)}, r"this file does not exist"),
+    ],
+)
+def test_what_cannot_be_meant_is_a_sentence(tmp_path: Path, options: dict[str, Any], sentence: str) -> None:
+    """Each before anything is written."""
+    log = write_lines(tmp_path / "access.log", access_log(10))
+    with pytest.raises(UsageError, match=sentence):
+        import_corpus(ImportOptions(**{"files": (str(log),), "name": "web", **options}))
+    assert files() == set()
+
+
+def test_bad_inputs_leave_nothing(tmp_path: Path) -> None:
+    """Only broken lines, only blank ones, one endless line."""
+    for content, sentence in (
+        ("\n" * 50, "no format fits"),
+        ("x" * (10 << 20), "no format fits"),
+        ("\n".join(ERRORS), "no format fits"),
+    ):
+        path = tmp_path / "log"
+        path.write_text(content)
+        with pytest.raises(PaddockError, match=sentence):
+            run(path)
+    assert files() == set()
+
+
+def test_fields_that_the_track_lacks_are_counted(tmp_path: Path) -> None:
+    """JSON lines for the track apache: what fits stays, what has no place is said, a wrong type is bad."""
+    good = '{"time":1714566896,"clientip":"203.0.113.9","status":200,"zone":"a"}'
+    wrong = '{"time":1714566896,"clientip":"203.0.113.9","status":"many"}'
+    log = write_lines(tmp_path / "x.json", [good] * 9 + [wrong])
+    summary = run(log, track="apache", max_bad="1")
+    assert summary.record.details["left_out"] == {"zone": 9}
+    assert summary.record.details["bad_reasons"] == {"'status' is no short, as the track apache has it": 1}
+    assert documents(summary)[0] == {"@timestamp": "2024-05-01T12:34:56.000Z", "clientip": "203.0.113.9", "status": 200}
+
+
+def test_access_logs_of_hosts_by_name_go_to_the_track_logs(tmp_path: Path) -> None:
+    """The track apache wants addresses; the track logs takes what comes."""
+    log = write_lines(tmp_path / "access.log", [ERRORS[3]] * 5)
+    assert documents(run(log, track="logs", name="named"))[0]["clientip"] == "client.example"
+    with pytest.raises(UsageError, match="'clientip' is no ip"):
+        run(log)
+    assert BROWSER not in (data_folder(APACHE) / "web.bad.txt").read_text()
