@@ -25,7 +25,7 @@ def bench_corpus(
     into: str = "",
     json: bool = False,
 ) -> None:
-    """Compare the speed of making documents with other generators and with dd.
+    """Compare the speed of making documents with others.
 
     Examples:
       ./inv bench.corpus --rounds 3 --peers polars,orjson

@@ -47,7 +47,7 @@ def corpus_generate(
 @task
 @command
 def corpus_verify(_context: Context) -> None:
-    """Compare every corpus, and every archive of one, with its checksum."""
+    """Compare corpora and archives with their checksums."""
     from paddock.console import print_result
     from paddock.corpora.archives import archives_of, verify_archive
     from paddock.corpora.store import list_corpora, verify_corpus
@@ -112,6 +112,8 @@ def corpus_import(
     from paddock.imports import ImportOptions, import_corpus
     from paddock.tables import as_json
 
+    if file in ("--help", "-h"):
+        raise UsageError("'./inv --help corpus.import' shows what can be said.")
     if not name:
         raise UsageError("The corpus needs a name: add --name, for example --name our-web.")
     # Invoke has what follows -- as one text, in which a space may belong to a name.

@@ -26,7 +26,7 @@ def corpus_inspect(
     combined: bool = False,
     json: bool = False,
 ) -> None:
-    """Measure how realistic a corpus is, or what a log file is like.
+    """Measure what a corpus or a log file is like.
 
     Examples:
       ./inv corpus.inspect /var/log/apache2/access.log.1.gz

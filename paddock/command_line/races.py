@@ -9,7 +9,7 @@ from paddock.command_line.sentences import command
 
 @task(
     help={
-        "track": "what is indexed: apache or app-logs (./inv tracks)",
+        "track": "what is indexed: apache, app-logs, logs, syslog or web-events (./inv tracks)",
         "challenge": "what is done with it (./inv challenges); the track's default is ingest",
         "car": "the node's configuration, a heap car and mixins: 1gheap,index-buffer-30 (./inv cars)",
         "params": "track parameters, name:value,... or JSON or a .json file (./inv track NAME)",

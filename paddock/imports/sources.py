@@ -148,7 +148,7 @@ def _check_contents(source: Source) -> None:
     """Refuse what is no log, by what it begins with."""
     first = source.beginning(1, _LOOKED_AT)[:_LOOKED_AT]
     if not first:
-        raise FileError(source.label, "this is empty: there is nothing to import.")
+        raise FileError(source.label, "this is empty: there is nothing in it.")
     if first.startswith(_UTF16_MARKS):
         raise FileError(source.label, "this is UTF-16: convert it first, with 'iconv -f UTF-16 -t UTF-8'.")
     # Logs have a control character now and then; executables, images and archives are full of them.

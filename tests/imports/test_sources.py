@@ -103,7 +103,7 @@ def test_padding_behind_an_archive_is_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "sentence"),
     [
-        (b"", "this is empty: there is nothing to import"),
+        (b"", "this is empty: there is nothing in it"),
         (gzip.compress(b""), "this is empty"),
         (bytes(range(256)) * 100, "this is binary data, no log"),
         (b"\x7fELF\x02\x01\x01" + bytes(500), "this is binary data"),

@@ -31,6 +31,10 @@ DEFAULT_LEVELS = {
     "mapping-cost": ["full", "track", "keywords", "no-doc-values", "nothing-indexed", "nothing-stored"],
     "settings": ["track", "for-throughput"],
 }
+# Challenges are shared by all tracks: each of them once, and each track with one of them.
+EVERY_ONE = [("apache", factor) for factor in DEFAULT_LEVELS] + [
+    (name, "settings") for name in ALL_TRACKS if name != "apache"
+]
 
 
 def built(name: str, factor: str, params: dict[str, Any], test_mode: bool = False) -> Any:
@@ -58,8 +62,7 @@ def test_every_factor_has_a_challenge() -> None:
 
 
 @pytest.mark.parametrize("test_mode", [False, True])
-@pytest.mark.parametrize("factor", DEFAULT_LEVELS)
-@pytest.mark.parametrize("name", ALL_TRACKS)
+@pytest.mark.parametrize(("name", "factor"), EVERY_ONE)
 def test_defaults(name: str, factor: str, test_mode: bool) -> None:
     """With nothing given: three warm-up blocks, five that count, every level once in each; in test mode as well."""
     found = planned(built(name, factor, {}, test_mode))
@@ -125,8 +128,7 @@ def test_parameters_reach_the_plan() -> None:
     assert settings["index.refresh_interval"] == "2s"
 
 
-@pytest.mark.parametrize("factor", DEFAULT_LEVELS)
-@pytest.mark.parametrize("name", ALL_TRACKS)
+@pytest.mark.parametrize(("name", "factor"), EVERY_ONE)
 def test_searches_are_the_tracks_own_queries(name: str, factor: str) -> None:
     """A lap knows every query of its track, as its file has it, whichever block challenge is raced; by default none."""
     files = [path.read_text(encoding="utf-8") for path in (TRACKS / name / "operations").glob("*.json")]

@@ -65,7 +65,7 @@ class FormatChoice:
             return (regex_format if kind == "regex" else grok_format)(expression, clock, self.time_field)
         if equals or self.name not in TRACK_OF_FORMAT:
             known = [*TRACK_OF_FORMAT, *_WITH_EXPRESSION, AUTOMATIC]
-            raise unknown("format", self.name, known, "./inv corpus.import --help")
+            raise unknown("format", self.name, known, "./inv --help corpus.import")
         if self.time_field is not None and self.name != "json-lines":
             raise UsageError(
                 f"--time-field is for json-lines, regex and grok: the format {self.name} has one time only."
