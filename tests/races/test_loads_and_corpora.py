@@ -1,0 +1,73 @@
+"""Paced loads, growing data and a team's own logs, on real Elasticsearch."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from paddock.corpora.store import ensure_corpus
+from paddock.paths import rally_folder
+from tests.command_line import run_paddock
+from tests.races.test_races import bulk, race
+
+pytestmark = pytest.mark.race
+
+
+def test_a_burst_is_reported_phase_by_phase(tmp_path: Path) -> None:
+    """Every document that is due arrives; the report has the latency of rests and peak against the schedule."""
+    params = "rest_throughput:300,peak_throughput:3000,rest_seconds:4,peak_seconds:3,bursts:1,warmup_time_period:2"
+    words = ("--challenge", "burst", "--track", "web-events", "--documents", "20000", "--race-id", "a-burst")
+    finished = race(*words, "--params", params)
+    assert finished["error-rates"] == {}
+    assert bulk(finished)["documents"] == 2 * 3000 + 2 * 4 * 300 + 3 * 3000
+    assert bulk(finished)["latencies"]["p50"] > 0
+    written = run_paddock("report", "a-burst")
+    assert written.returncode == 0, written.stderr
+    folder = rally_folder() / "paddock" / "races" / "a-burst"
+    report = (folder / "report.md").read_text()
+    for phase in ("rest-1", "peak-1", "rest-2"):
+        assert re.search(rf"{phase} +\|", report), f"{phase} is missing in\n{report}"
+    assert "<svg" in (folder / "report.html").read_text()
+
+
+def test_growing_data_measures_every_query_at_every_size() -> None:
+    """Two sizes in one race: as many documents as were asked for at each, all queries at both, and a report of them."""
+    words = ("--challenge", "growing-data", "--track", "syslog", "--documents", "8000", "--race-id", "growing")
+    params = '{"growth_steps": [1, 4], "search_warmup_iterations": 2, "search_iterations": 5}'
+    finished = race(*words, "--params", params)
+    assert finished["error-rates"] == {}
+    loads = {task["name"]: task["documents"] for task in finished["summary"]["bulk_tasks"]}
+    assert sum(loads.values()) == 8000
+    assert sorted(loads.values()) == [2000, 6000]
+    queries = [task["name"] for task in finished["summary"]["request_tasks"]]
+    assert len(queries) == 2 * len({query.rsplit("-at-", 1)[0] for query in queries}) == 16
+    assert run_paddock("report", "growing").returncode == 0
+
+
+def test_own_logs_are_imported_and_raced(tmp_path: Path) -> None:
+    """Two rotated access logs with broken lines become a corpus; each of its documents arrives, and is found again."""
+    made = ensure_corpus("apache", 3000, 7, None)
+    documents = [json.loads(line) for line in made.file.read_text().splitlines()]
+    lines = [
+        f'{one["clientip"]} - - [05/Jan/2026:08:{number // 60 % 60:02d}:{number % 60:02d} +0100] "{one["method"]} '
+        f'{one["path"]} HTTP/1.1" {one["status"]} {one["bytes"]} "{one.get("referrer", "-")}" "{one["user_agent"]}"\n'
+        for number, one in enumerate(documents)
+    ]
+    lines[10] = "this is no line of an access log\n"
+    lines[2000] = lines[2000][:40] + "\n"
+    with gzip.open(tmp_path / "access.log.1.gz", "wt") as older:
+        older.writelines(lines[:1500])
+    (tmp_path / "access.log").write_text("".join(lines[1500:]))
+    imported = run_paddock(
+        *("corpus.import", str(tmp_path / "access.log*"), "--name", "own-web", "--anonymise", "--shift-to-now"),
+        "--force",
+    )
+    assert imported.returncode == 0, imported.stderr
+    assert "2,998" in imported.stdout
+    finished = race("--track", "apache", "--corpus", "own-web")
+    assert finished["error-rates"] == {}
+    assert bulk(finished)["documents"] == 2998
