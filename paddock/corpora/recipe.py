@@ -98,9 +98,7 @@ def _with_basis(path: Path, variants: list[Path]) -> dict[str, Any]:
         raise FileError(path, f"based_on names '{basis.stem}', but there is no {basis}.")
     of_basis = _with_basis(basis, [*variants, path])
     if of_basis["model"] != "template-log":
-        raise FileError(
-            path, f"based_on names '{basis.stem}', but only the model 'template-log' has variants."
-        )
+        raise FileError(path, f"based_on names '{basis.stem}', but only the model 'template-log' has variants.")
     return {"track": basis.stem, **of_basis, **content}
 
 
