@@ -6,12 +6,9 @@ the World, the seed and the number of the block alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
-from numba import njit
 
+from paddock.compilation import compiled
 from paddock.corpora import integers
 from paddock.corpora.wide_copy import copy_32
 from paddock.corpora.world import (
@@ -38,15 +35,7 @@ _JITTER_BITS = 10  # a document falls on a random 1/1024 of its share of the wee
 _ZERO = ord("0")
 
 
-def _compiled(function: Callable[..., Any]) -> Any:
-    """Compile on first use; the machine code is kept beside the source, in the user's cache, or nowhere."""
-    try:
-        return njit(cache=True, nogil=True)(function)
-    except RuntimeError:  # numba found no folder for its cache that this user may write to
-        return njit(nogil=True)(function)
-
-
-@_compiled
+@compiled
 def _mix(value):  # type: ignore[no-untyped-def]  # compiled: numba infers the types
     """The finalizer of SplitMix64, as integers.mix."""
     value = (value ^ (value >> _30)) * _FIRST
@@ -54,7 +43,7 @@ def _mix(value):  # type: ignore[no-untyped-def]  # compiled: numba infers the t
     return value ^ (value >> _31)
 
 
-@_compiled
+@compiled
 def _pick(world, pool, random):  # type: ignore[no-untyped-def]
     """An item of a pool: the upper 32 random bits choose the column, the lower ones between its two items."""
     column = world.pool_start[pool] + np.int64(((random >> _32) * world.pool_size[pool]) >> _32)
@@ -63,7 +52,7 @@ def _pick(world, pool, random):  # type: ignore[no-untyped-def]
     return np.int64(world.columns[column, 2])
 
 
-@_compiled
+@compiled
 def _append(world, fragment, out, at):  # type: ignore[no-untyped-def]
     """Copy a fragment to ``out[at:]``; returns where it ends."""
     start = world.fragment_start[fragment]
@@ -73,7 +62,7 @@ def _append(world, fragment, out, at):  # type: ignore[no-untyped-def]
     return at + length
 
 
-@_compiled
+@compiled
 def _write_number(target, at, value, digits):  # type: ignore[no-untyped-def]
     """A number with leading zeros."""
     for place in range(at + digits - 1, at - 1, -1):
@@ -81,7 +70,7 @@ def _write_number(target, at, value, digits):  # type: ignore[no-untyped-def]
         value //= 10
 
 
-@_compiled
+@compiled
 def _write_date(target, days):  # type: ignore[no-untyped-def]
     """YYYY-MM-DD of a day counted from 1970-01-01 (Howard Hinnant's civil_from_days)."""
     shifted = days + 719468
@@ -96,7 +85,7 @@ def _write_date(target, days):  # type: ignore[no-untyped-def]
     _write_number(target, 8, of_year - (153 * shifted_month + 2) // 5 + 1, 2)
 
 
-@_compiled
+@compiled
 def write_block(world, seed, block, documents, out):  # type: ignore[no-untyped-def]
     """Write the first ``documents`` documents of a block into ``out``; returns the number of bytes.
 

@@ -6,11 +6,9 @@ leaves alone: formats/access.py parses it. What it does write is what that would
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
-from numba import njit
+
+from paddock.compilation import compiled
 
 COMMON, COMBINED, NGINX = 0, 1, 2
 # The columns of what the kernel returns in `state`.
@@ -45,15 +43,7 @@ _END = _text('"}\n')
 _HTTP = _text("HTTP/")
 
 
-def _compiled(function: Callable[..., Any]) -> Any:
-    """Compile on first use; the machine code is kept beside the source, in the user's cache, or nowhere."""
-    try:
-        return njit(cache=True, nogil=True)(function)
-    except RuntimeError:  # numba found no folder for its cache that this user may write to
-        return njit(nogil=True)(function)
-
-
-@_compiled
+@compiled
 def _put(out, at, text):  # type: ignore[no-untyped-def]  # compiled: numba infers the types
     """Append a text; returns where it ends."""
     for place in range(text.size):
@@ -61,7 +51,7 @@ def _put(out, at, text):  # type: ignore[no-untyped-def]  # compiled: numba infe
     return at + text.size
 
 
-@_compiled
+@compiled
 def _copy(out, at, data, begin, end):  # type: ignore[no-untyped-def]
     """Append a part of the log; returns where it ends."""
     for place in range(begin, end):
@@ -69,7 +59,7 @@ def _copy(out, at, data, begin, end):  # type: ignore[no-untyped-def]
     return at + end - begin
 
 
-@_compiled
+@compiled
 def _number(data, begin, count):  # type: ignore[no-untyped-def]
     """The number that so many digits are; -1 if one is none."""
     value = 0
@@ -81,7 +71,7 @@ def _number(data, begin, count):  # type: ignore[no-untyped-def]
     return value
 
 
-@_compiled
+@compiled
 def _put_number(out, at, value, digits):  # type: ignore[no-untyped-def]
     """A number with leading zeros."""
     for place in range(at + digits - 1, at - 1, -1):
@@ -89,7 +79,7 @@ def _put_number(out, at, value, digits):  # type: ignore[no-untyped-def]
         value //= 10
 
 
-@_compiled
+@compiled
 def _plain_end(data, begin, end, stop):  # type: ignore[no-untyped-def]
     """Where the byte ``stop`` comes; -1 if something that JSON or UTF-8 minds comes first."""
     for place in range(begin, end):
@@ -101,7 +91,7 @@ def _plain_end(data, begin, end, stop):  # type: ignore[no-untyped-def]
     return -1
 
 
-@_compiled
+@compiled
 def _is_ipv4(data, begin, end):  # type: ignore[no-untyped-def]
     """Four numbers up to 255 without leading zeros."""
     octets, value, digits = 1, 0, 0
@@ -121,7 +111,7 @@ def _is_ipv4(data, begin, end):  # type: ignore[no-untyped-def]
     return octets == 4 and digits > 0
 
 
-@_compiled
+@compiled
 def _is_ipv6(data, begin, end):  # type: ignore[no-untyped-def]
     """Eight groups of up to four hexadecimal digits, or fewer around one double colon."""
     groups, digits, double, place = 0, 0, False, begin
@@ -153,7 +143,7 @@ def _is_ipv6(data, begin, end):  # type: ignore[no-untyped-def]
     return groups <= 7 if double else groups == 8
 
 
-@_compiled
+@compiled
 def _seconds(data, begin):  # type: ignore[no-untyped-def]
     """Seconds since 1970 UTC of Apache's time; -1 if it is none, or before 1971 or after 9998."""
     day, year = _number(data, begin, 2), _number(data, begin + 7, 4)
@@ -194,7 +184,7 @@ def _seconds(data, begin):  # type: ignore[no-untyped-def]
     return days * 86400 + hour * 3600 + minute * 60 + second - (offset if sign == 43 else -offset)
 
 
-@_compiled
+@compiled
 def _write_iso(out, seconds):  # type: ignore[no-untyped-def]
     """YYYY-MM-DDThh:mm:ss.000Z (Howard Hinnant's civil_from_days)."""
     days = seconds // 86400
@@ -214,7 +204,7 @@ def _write_iso(out, seconds):  # type: ignore[no-untyped-def]
     _put_number(out, 17, rest % 60, 2)
 
 
-@_compiled
+@compiled
 def write_documents(data, begin, kind, out, state):  # type: ignore[no-untyped-def]
     """Write documents from ``data[begin:]`` until a line is unusual, or until the end.
 

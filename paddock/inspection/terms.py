@@ -7,11 +7,9 @@ sampling). With half of 500,000 kept at least, that is right to about 0.2 %.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
-from numba import njit
+
+from paddock.compilation import compiled
 
 # Bytes by what they are to the tokenizer.
 _BREAK, _LETTER, _DIGIT, _UNDERSCORE = 0, 1, 2, 3
@@ -36,15 +34,7 @@ _SEPARATOR = "\x1e"
 _SEPARATOR_BYTE = np.uint8(ord(_SEPARATOR))
 
 
-def _compiled(function: Callable[..., Any]) -> Any:
-    """Compile on first use; the machine code is kept where numba may write, or nowhere."""
-    try:
-        return njit(cache=True, nogil=True)(function)
-    except RuntimeError:
-        return njit(nogil=True)(function)
-
-
-@_compiled
+@compiled
 def _insert(key, times, keys, counts, state):  # type: ignore[no-untyped-def]  # compiled: numba infers the types
     """Count a mixed hash; the upper bits choose the place, the lower ones whether it is kept."""
     if key & ((np.uint64(1) << np.uint64(state[_LEVEL])) - np.uint64(1)):
@@ -59,7 +49,7 @@ def _insert(key, times, keys, counts, state):  # type: ignore[no-untyped-def]  #
     counts[place] += times
 
 
-@_compiled
+@compiled
 def _thin(keys, counts, state):  # type: ignore[no-untyped-def]
     """Keep the terms whose hash ends in one more zero bit."""
     used = np.flatnonzero(keys)
@@ -72,7 +62,7 @@ def _thin(keys, counts, state):  # type: ignore[no-untyped-def]
         _insert(old_keys[number], old_counts[number], keys, counts, state)
 
 
-@_compiled
+@compiled
 def _count(hashed, keys, counts, state):  # type: ignore[no-untyped-def]
     """Count one more occurrence of the term with that FNV hash."""
     key = (hashed ^ (hashed >> _30)) * _FIRST
@@ -84,7 +74,7 @@ def _count(hashed, keys, counts, state):  # type: ignore[no-untyped-def]
         _thin(keys, counts, state)
 
 
-@_compiled
+@compiled
 def _count_words(text, keys, counts, state):  # type: ignore[no-untyped-def]
     """Count the words of a text, case ignored."""
     at, end = 0, text.size
@@ -106,7 +96,7 @@ def _count_words(text, keys, counts, state):  # type: ignore[no-untyped-def]
         _count(hashed, keys, counts, state)
 
 
-@_compiled
+@compiled
 def _count_values(text, keys, counts, state):  # type: ignore[no-untyped-def]
     """Count values, each ended by a separator, as they are."""
     hashed = _BEGINNING
