@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from paddock.tournaments.contenders import level_object
+from paddock.tournaments.lap_cautions import expected_driver_load
 from paddock.tournaments.model import Contender, Tournament
 from paddock.tournaments.schedule import Start
 
@@ -43,6 +44,7 @@ class Experience:
     :param per_start: seconds of a start beside its laps.
     :param block_sd: standard deviation of the log ratios of blocks.
     :param tournaments: how many it comes from.
+    :param driver_load: as ``lap_seconds``: processor seconds of the load driver per second of load, the median.
     """
 
     lap_seconds: Mapping[tuple[str, str, int], float] = field(default_factory=dict)
@@ -51,6 +53,7 @@ class Experience:
     block_sd: float | None = None
     tournaments: int = 0
     between_searching_laps: Mapping[tuple[str, int, int], float] = field(default_factory=dict)
+    driver_load: Mapping[tuple[str, str, int], float] = field(default_factory=dict)
 
 
 def identity(tournament: Tournament, contender: Contender) -> str:
@@ -64,7 +67,7 @@ def identity(tournament: Tournament, contender: Contender) -> str:
 
 def lap_seconds(tournament: Tournament, contender: Contender, experience: Experience) -> float:
     """Seconds of load of one lap of this contender."""
-    known = experience.lap_seconds.get((tournament.track, identity(tournament, contender), tournament.lap_documents))
+    known = experience.lap_seconds.get(_key(tournament, contender))
     if known is not None:
         return known
     return _guess(tournament, contender) * _correction(tournament, experience)
@@ -96,17 +99,36 @@ def start_seconds(tournament: Tournament, start: Start, experience: Experience) 
     return experience.per_start + laps
 
 
-def _guess(tournament: Tournament, contender: Contender) -> float:
+def load_shape(tournament: Tournament, contender: Contender) -> tuple[int, int]:
+    """Documents per bulk, and clients, of a contender's laps."""
     params = {**tournament.track_params, **contender.track_params}
     level = contender.level if isinstance(contender.level, Mapping) else {}
     size = level.get("bulk_size") or params.get("bulk_size") or DEFAULT_BULK_SIZE
     clients = level.get("clients") or params.get("bulk_indexing_clients") or DEFAULT_CLIENTS
-    if tournament.challenge == "bulk-size" and isinstance(contender.level, int):
+    if tournament.challenge == "bulk-size" and not isinstance(contender.level, Mapping):
         size = contender.level
-    if tournament.challenge == "bulk-clients" and isinstance(contender.level, int):
+    if tournament.challenge == "bulk-clients" and not isinstance(contender.level, Mapping):
         clients = contender.level
-    at_once = max(1, min(int(clients), os.cpu_count() or 1))
-    bulks = tournament.lap_documents / int(size)
+    return int(size), int(clients)
+
+
+def driver_load(tournament: Tournament, contender: Contender, experience: Experience) -> float:
+    """Processor seconds of the load driver per second of load: measured here, or what a sink of no cost asks for."""
+    known = experience.driver_load.get(_key(tournament, contender))
+    if known is not None:
+        return known
+    size, _ = load_shape(tournament, contender)
+    return expected_driver_load(tournament.lap_documents, size, lap_seconds(tournament, contender, experience))
+
+
+def _key(tournament: Tournament, contender: Contender) -> tuple[str, str, int]:
+    return tournament.track, identity(tournament, contender), tournament.lap_documents
+
+
+def _guess(tournament: Tournament, contender: Contender) -> float:
+    size, clients = load_shape(tournament, contender)
+    at_once = max(1, min(clients, os.cpu_count() or 1))
+    bulks = tournament.lap_documents / size
     return tournament.lap_documents / DOCS_PER_SECOND + bulks * SECONDS_PER_BULK / at_once
 
 

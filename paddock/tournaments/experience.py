@@ -26,6 +26,7 @@ def gather_experience() -> Experience:
     with_searches: dict[tuple[str, int, int], list[float]] = defaultdict(list)
     per_start: list[float] = []
     sds: list[float] = []
+    driver: dict[tuple[str, str, int], list[float]] = defaultdict(list)
     read = 0
     for tournament_id in tournament_ids()[-_LATEST:]:
         stored = Stored(tournament_id)
@@ -43,6 +44,8 @@ def gather_experience() -> Experience:
             if lap.void is None and not lap.warmup:
                 key = (tournament.track, identity(tournament, contenders[lap.contender]), tournament.lap_documents)
                 seconds[key].append(lap.seconds)
+                if lap.driver_load is not None:
+                    driver[key].append(lap.driver_load)
         for attempt in history.attempts:
             if attempt.outcome == DONE and attempt.ended is not None:
                 pauses = with_searches[searching(tournament)] if tournament.searches else between
@@ -55,6 +58,7 @@ def gather_experience() -> Experience:
         statistics.median(sds) if sds else None,
         read,
         {key: statistics.median(values) for key, values in with_searches.items() if values},
+        {key: statistics.median(values) for key, values in driver.items()},
     )
 
 

@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from paddock import paths
-from paddock.errors import UsageError
+from paddock.errors import FileError, UsageError
 from paddock.files import read_record, write_json
+from paddock.plain_values import built
 from paddock.suggestions import unknown
-from paddock.tournaments.files import read_tournament
 from paddock.tournaments.journal import History, read_journal
 from paddock.tournaments.model import Tournament
 from paddock.tournaments.options import TournamentOptions
@@ -66,9 +66,16 @@ class Stored:
         return read_journal(self.journal)
 
     def tournament(self, history: History) -> Tournament:
-        """Its definition, as it was when it began."""
-        file = self.folder / "definition" / Path(history.header["definition"]).name
-        return read_tournament(file, stored_options(history).changes())
+        """The tournament as it was when it began, whatever has become of cars, tracks and files since.
+
+        :raises FileError: if the journal holds none.
+        """
+        try:
+            tournament: Tournament = built(Tournament, history.header["tournament"], "the tournament")
+        except (KeyError, ValueError) as error:
+            problem = f"this journal does not tell which tournament it is of ({error}): begin it anew."
+            raise FileError(self.journal, problem, 1) from None
+        return tournament
 
 
 def tournaments_folder() -> Path:

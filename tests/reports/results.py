@@ -65,13 +65,13 @@ def simulated(
     :param void: the reason why that lap is void, or None.
     """
     chance = random.Random(seed)
-    now, laps = BEGAN, []
+    now, laps = 0.0, []
     for start in range(1, starts + 1):
         now += 40
         for block in range(1, warmup_blocks + blocks + 1):
             order = list(speeds)
             chance.shuffle(order)
-            drift = 1 + 0.06 * math.sin(now / 190)
+            drift = 1 + 0.06 * math.sin((BEGAN + now) / 190)
             warmth = 1 - 0.65 * math.exp(-(block - 1) / 1.2)
             for position, name in enumerate(order, 1):
                 rate = speeds[name] * drift * warmth * math.exp(chance.gauss(0, noise))
@@ -215,7 +215,7 @@ def result(
         tournament=tournament,
         seed=20261121,
         began=BEGAN,
-        ended=max((lap.began + lap.seconds for lap in laps), default=BEGAN) + 12,
+        seconds=max((lap.began + lap.seconds for lap in laps), default=0.0) + 12,
         main=measured(RATE, laps, names, tournament.baseline, lambda lap: lap.docs_per_second),
         others=tuple(others),
         laps=tuple(laps),
