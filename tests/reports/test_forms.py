@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from paddock.reports import render_terminal
 from paddock.reports.as_csv import laps_as_csv
 from paddock.reports.as_json import result_as_json
 from paddock.reports.build import build
 from paddock.reports.junit import result_as_junit
 from paddock.reports.markdown import render_markdown
+from paddock.reports.terminal import render_terminal
 from paddock.tournaments.model import Result
 from tests.reports.results import ALL
 

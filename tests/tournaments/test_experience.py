@@ -36,7 +36,10 @@ def test_a_tournament_teaches_laps_pauses_and_noise(
     assert learned.between_laps == pytest.approx(0.5, rel=0.1)
     assert learned.block_sd == pytest.approx(0.05 * 2**0.5, rel=0.6)
     assert learned.tournaments == 1
-    find_tournament("latest").journal.write_text('{"kind": "lap"}\n')
+    stored = find_tournament("latest")
+    stored.journal.write_text("of no use any more")
+    assert gather_experience() == learned  # what it taught was written down, so that nobody has to read it again
+    (stored.folder / "lesson.json").write_text('{"by": "another version"}')
     assert gather_experience().tournaments == 0
 
 

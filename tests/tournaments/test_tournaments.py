@@ -14,10 +14,10 @@ from paddock.circumstances import circumstances
 from paddock.errors import MachineError, UsageError
 from paddock.files import write_json
 from paddock.locks import locked
-from paddock.reports import write_report
 from paddock.reports.as_json import result_as_json, result_from_json
 from paddock.reports.build import build
 from paddock.reports.junit import result_as_junit
+from paddock.reports.write import write_report
 from paddock.tournaments.command import run_tournament
 from paddock.tournaments.journal import DONE, FAILED
 from paddock.tournaments.model import EQUIVALENT, FASTER, SLOWER, UNDECIDED
