@@ -24,7 +24,7 @@ settings.load_profile("paddock")
 
 
 def pytest_configure() -> None:
-    """Let Ctrl-C reach what tests start: a shell starts its background jobs with SIGINT ignored, and that is handed on."""
+    """Let Ctrl-C reach what tests start: a shell's background jobs ignore SIGINT, and hand that on."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

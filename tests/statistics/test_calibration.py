@@ -1,8 +1,8 @@
 """Are the promised error rates true? Whole procedures on simulated machines with drift, stalls and warm-up.
 
 Each is run on hundreds of series; marked `long`, on many times as many. A bound on errors is the number that a
-procedure of just the promised rate exceeds in one of a thousand such calibrations (``most_errors``); the others leave as
-much room or more. The seeds are fixed, so that a calibration that holds goes on to hold until the procedure changes.
+procedure of just the promised rate exceeds in one of a thousand such calibrations (``most_errors``); the others leave
+as much room or more. The seeds are fixed, so that a calibration that holds goes on to hold until the procedure changes.
 """
 
 from __future__ import annotations
