@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from paddock.tournaments.freshness import FEWEST_FOR_P99
 from paddock.tournaments.journal import DONE, FAILED, Attempt, History
 from paddock.tournaments.model import Lap, Markers, Tournament
 
@@ -128,10 +129,12 @@ def _void(lap: Lap, reason: str) -> Lap:
 
 
 def _freshness(record: Mapping[str, Any] | None) -> dict[str, float] | None:
-    """Milliseconds; None where no probe ran."""
-    if not record:
+    """Milliseconds; None where no probe ran to the end."""
+    if not record or record.get("problem"):
         return None
     figures = {name: 1000.0 * record[name] for name in ("p50", "p99") if record.get(name) is not None}
+    if (record.get("markers") or 0) < FEWEST_FOR_P99:
+        figures.pop("p99", None)  # in journals from before the lap runner left it out
     return {**figures, "n": float(record.get("markers") or 0)}
 
 
@@ -143,7 +146,7 @@ def _markers(record: Mapping[str, Any] | None) -> Markers | None:
         tuple(round(1000.0 * seconds, 1) for seconds in record.get(name) or ())
         for name in ("found_seconds", "waiting_seconds")
     )
-    return Markers(found, waiting)
+    return Markers(found, waiting, record.get("problem"))
 
 
 def _prices(record: Mapping[str, Any], documents: int) -> dict[str, float]:

@@ -115,10 +115,12 @@ class Markers:
 
     :param found: milliseconds from acknowledged to searchable, of each marker that was found.
     :param waiting: milliseconds since they were acknowledged, of those not found when the load ended.
+    :param problem: why the probe ended before the load; then they tell no figure. None if it did not.
     """
 
     found: tuple[float, ...]
     waiting: tuple[float, ...]
+    problem: str | None = None
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from paddock.statistics.starts import Units
+from paddock.tournaments.freshness import freshness_notes
 from paddock.tournaments.journal import CUT_OFF, DONE, FAILED, History
 from paddock.tournaments.lap_length import short_laps
 from paddock.tournaments.model import Lap, Tournament
@@ -28,6 +29,7 @@ def all_notes(history: History, tournament: Tournament, laps: Sequence[Lap], cut
         *_reach(pairs),
         *_lap_length(laps, tournament),
         *_warm_up(laps, cut),
+        *freshness_notes(laps, tournament),
         *steadiness_notes(steadiness_by_start(history, tournament, laps)),
         *tournament.notes,
     )

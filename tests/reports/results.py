@@ -94,7 +94,7 @@ def simulated(
                         began=round(now, 2),
                         void=reason,
                         rates=tuple(round(one, 1) for one in rates),
-                        freshness={"p50": round(p50, 1), "p99": round(1.9 * p50, 1), "n": 12.0} if freshness else None,
+                        freshness={"p50": round(p50, 1), "n": 12.0} if freshness else None,
                         markers=seen,
                         prices={
                             PRICES[0].name: round(1.6e6 / speeds[name] * math.exp(chance.gauss(0, 0.02)), 2),

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import os
 import time
-from contextlib import suppress
+from contextlib import nullcontext
 from typing import Any
 
 import elasticsearch
@@ -70,9 +70,12 @@ class RunLap:
     async def _run(self, es: Any, lap: Lap, record: dict[str, Any], problems: list[str]) -> Load:
         with unmeasured(es):
             await _delete(es, lap.index)
+            await asyncio.sleep(lap.rest)
             await es.indices.create(index=lap.index, settings=lap.body["settings"], mappings=lap.body["mappings"])
             await WaitForHealth()(es, {"index": lap.index, "status": lap.health})
             record["settings"] = await settings_in_force(es, lap.index)
+            # Refreshes come at fixed times after the index was created: the load begins at a phase of its own.
+            await asyncio.sleep(lap.wait)
             # Not read again before the end: the nodes would then answer that with figures up to a second old. After the
             # searches of the lap before they may still answer with figures from before those.
             before = await (node_figures(es) if lap.searches else last_node_figures(es))
@@ -99,20 +102,14 @@ class RunLap:
     async def _load(self, es: Any, lap: Lap, record: dict[str, Any]) -> tuple[Load, FreshnessProbe | None]:
         probe = FreshnessProbe(es, lap.index) if lap.freshness_probe else None
         started, driver = time.time(), os.times()
-        probing = asyncio.create_task(probe.run()) if probe else None
-        try:
+        async with probe or nullcontext():
             load = await index_documents(
                 es, bulks(lap.documents, lap.start, lap.count, lap.bulk_size, lap.index), lap.clients
             )
-        finally:
-            if probing:
-                probing.cancel()
-                with suppress(asyncio.CancelledError):
-                    await probing
-        spent = os.times()
+            ended, spent = time.time(), os.times()
         record.update(
             started_at=started,
-            ended_at=time.time(),
+            ended_at=ended,
             seconds=load.seconds,
             documents_sent=load.documents_sent,
             documents_acknowledged=load.documents_acknowledged,
@@ -146,6 +143,9 @@ def _circumstances(lap: Lap) -> dict[str, Any]:
         "clients": lap.clients,
         "first_document": lap.start,
         "documents": lap.count,
+        "refresh_phase": lap.phase,
+        "rest_seconds": round(lap.rest, 3),
+        "wait_seconds": round(lap.wait, 3),
         **dict.fromkeys(
             (
                 *("settings", "started_at", "ended_at", "seconds", "documents_sent", "documents_acknowledged"),
