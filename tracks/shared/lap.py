@@ -93,7 +93,9 @@ class RunLap:
             problems.extend(_problems(lap, load, record, self._merge_timeout))
             if lap.searches and not problems:
                 try:
-                    record["searches"] = await search(es, lap.index, lap.queries, lap.searches)
+                    record["searches"] = await search(
+                        es, lap.index, lap.queries, lap.searches, probe.names if probe else ()
+                    )
                 except SearchFailed as error:
                     problems.append(str(error))
             await _delete(es, lap.index)
