@@ -16,7 +16,7 @@ from typing import Any
 
 from paddock.tournaments.freshness import FEWEST_FOR_P99
 from paddock.tournaments.journal import DONE, FAILED, Attempt, History
-from paddock.tournaments.model import Lap, Markers, Tournament
+from paddock.tournaments.model import Disturbance, Lap, Markers, Tournament
 
 _MILLION = 1_000_000
 
@@ -60,6 +60,7 @@ def read_lap(record: Mapping[str, Any], attempt: Attempt, warmup_blocks: int) ->
         rates=tuple(float(rate) for rate in record.get("documents_per_second") or ()),
         freshness=_freshness(record.get("freshness")),
         markers=_markers(record.get("freshness")),
+        disturbance=_disturbance(record.get("disturbance")),
         prices=_prices(record, documents),
     )
 
@@ -147,6 +148,20 @@ def _markers(record: Mapping[str, Any] | None) -> Markers | None:
         for name in ("found_seconds", "waiting_seconds")
     )
     return Markers(found, waiting, record.get("problem"))
+
+
+def _disturbance(record: Mapping[str, Any] | None) -> Disturbance | None:
+    """None where the lap runner could not tell, or is from before it did."""
+    if not record:
+        return None
+    return Disturbance(
+        cores=record["cores"],
+        nodes_here=record["nodes_here"],
+        nodes_elsewhere=record["nodes_elsewhere"],
+        steal=record["steal_share"],
+        others=record["others_cores"],
+        **{f"{name}_pressure": record[f"{name}_pressure_share"] for name in ("cpu", "io", "memory")},
+    )
 
 
 def _prices(record: Mapping[str, Any], documents: int) -> dict[str, float]:

@@ -124,6 +124,33 @@ class Markers:
 
 
 @dataclass(frozen=True)
+class Disturbance:
+    """What else the machine of the load driver did while the load of a lap ran.
+
+    :param cores: of that machine.
+    :param nodes_here: nodes of the cluster that run on it, too; ``nodes_elsewhere`` run on others.
+    :param steal: share of the time of all cores that the hypervisor gave to others, 0 to 1.
+    :param others: cores that were busy with anything but the load driver and the nodes that run here.
+    :param cpu_pressure, io_pressure, memory_pressure: share of the time in which some process of the machine waited for
+        it, 0 to 1; None where the kernel does not tell.
+    """
+
+    cores: int
+    nodes_here: int
+    nodes_elsewhere: int
+    steal: float
+    others: float
+    cpu_pressure: float | None = None
+    io_pressure: float | None = None
+    memory_pressure: float | None = None
+
+    @property
+    def taken(self) -> float:
+        """Share of all cores that others had, be it on this machine or beside it, 0 to 1."""
+        return self.steal + self.others / self.cores
+
+
+@dataclass(frozen=True)
 class Lap:
     """One lap as the lap runner wrote it, with its place in the tournament.
 
@@ -132,6 +159,7 @@ class Lap:
     :param rates: documents indexed in each second of the lap.
     :param freshness: milliseconds from acknowledged to searchable: "p50", "p99", "n"; None where not probed.
     :param markers: the same one by one; None where not probed.
+    :param disturbance: what else the machine did; None where the journal does not tell.
     :param prices: further figures by name: "node CPU s/M docs", "driver CPU s/M docs", "bytes/doc", "bulk p50 ms",
         "query p50 ms", ...
     """
@@ -149,6 +177,7 @@ class Lap:
     rates: tuple[float, ...] = ()
     freshness: Mapping[str, float] | None = None
     markers: Markers | None = None
+    disturbance: Disturbance | None = None
     prices: Mapping[str, float] = field(default_factory=dict)
 
     @property

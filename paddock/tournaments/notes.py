@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from paddock.statistics.starts import Units
+from paddock.tournaments.disturbance import disturbance_notes
 from paddock.tournaments.freshness import freshness_notes
 from paddock.tournaments.journal import CUT_OFF, DONE, FAILED, History
 from paddock.tournaments.lap_length import short_laps
@@ -30,6 +31,7 @@ def all_notes(history: History, tournament: Tournament, laps: Sequence[Lap], cut
         *_lap_length(laps, tournament),
         *_warm_up(laps, cut),
         *freshness_notes(laps, tournament),
+        *disturbance_notes(laps),
         *steadiness_notes(steadiness_by_start(history, tournament, laps)),
         *tournament.notes,
     )

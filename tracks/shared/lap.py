@@ -12,6 +12,7 @@ from typing import Any
 import elasticsearch
 from esrally import exceptions
 
+from shared.disturbance import Disturbance, local_nodes
 from shared.freshness import FreshnessProbe
 from shared.health import WaitForHealth
 from shared.lap_documents import bulks
@@ -76,10 +77,11 @@ class RunLap:
             record["settings"] = await settings_in_force(es, lap.index)
             # Refreshes come at fixed times after the index was created: the load begins at a phase of its own.
             await asyncio.sleep(lap.wait)
+            nodes, elsewhere = await local_nodes(es)
             # Not read again before the end: the nodes would then answer that with figures up to a second old. After the
             # searches of the lap before they may still answer with figures from before those.
             before = await (node_figures(es) if lap.searches else last_node_figures(es))
-        load, probe = await self._load(es, lap, record)
+        load, probe = await self._load(es, lap, record, Disturbance(nodes, elsewhere))
         with unmeasured(es):
             await es.options(request_timeout=_PATIENCE).indices.refresh(index=lap.index)
             record["documents_counted"] = await _count(es, lap.index, probe)
@@ -101,14 +103,16 @@ class RunLap:
             await _delete(es, lap.index)
         return load
 
-    async def _load(self, es: Any, lap: Lap, record: dict[str, Any]) -> tuple[Load, FreshnessProbe | None]:
+    async def _load(
+        self, es: Any, lap: Lap, record: dict[str, Any], machine: Disturbance
+    ) -> tuple[Load, FreshnessProbe | None]:
         probe = FreshnessProbe(es, lap.index) if lap.freshness_probe else None
         started, driver = time.time(), os.times()
         async with probe or nullcontext():
             load = await index_documents(
                 es, bulks(lap.documents, lap.start, lap.count, lap.bulk_size, lap.index), lap.clients
             )
-            ended, spent = time.time(), os.times()
+            ended, spent, disturbance = time.time(), os.times(), machine.record()
         record.update(
             started_at=started,
             ended_at=ended,
@@ -124,6 +128,7 @@ class RunLap:
             documents_per_second=load.documents_per_second(),
             share_ms=load.share_ms(),
             driver_cpu_seconds=round(spent.user + spent.system - driver.user - driver.system, 3),
+            disturbance=disturbance,
             freshness=probe.record() if probe else None,
         )
         return load, probe
@@ -158,6 +163,7 @@ def _circumstances(lap: Lap) -> dict[str, Any]:
                     "node_rejections",
                     "merge_wait_seconds",
                     "index_figures",
+                    "disturbance",
                     "freshness",
                     "searches",
                     "void",
