@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from paddock.tournaments.contenders import level_object
 from paddock.tournaments.lap_cautions import expected_driver_load
@@ -32,6 +34,8 @@ SECONDS_PER_START = 70.0
 LAP_SD = 0.12
 START_SD = 0.05
 DEFAULT_BULK_SIZE, DEFAULT_CLIENTS = 1000, 8
+DEFAULT_REFRESH_INTERVAL = "1s"
+_UNITS = {"nanos": 1e-9, "micros": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,8 @@ class Experience:
     """What earlier tournaments have measured on this machine; the model's assumptions where they have not.
 
     :param lap_seconds: (track, what the contender is, documents) -> seconds of load of a lap, the median.
-    :param between_laps: seconds from the end of a load to the begin of the next, without searches between them.
+    :param between_laps: seconds from the end of a load to the begin of the next, without searches between them and
+        without waiting for a phase of the refresh.
     :param between_searching_laps: the same with searches: (track, documents, searches) -> seconds, the median.
     :param per_start: seconds of a start beside its laps.
     :param block_sd: standard deviation of the log ratios of blocks.
@@ -96,7 +101,38 @@ def start_seconds(tournament: Tournament, start: Start, experience: Experience) 
     laps = sum(
         lap_seconds(tournament, contenders[name], experience) + pause for order in start.orders for name in order
     )
-    return experience.per_start + laps
+    return experience.per_start + laps + phase_seconds(tournament, start)
+
+
+def phase_seconds(tournament: Tournament, start: Start) -> float:
+    """Seconds that the laps of a start wait until their load may begin, which they do where freshness is probed.
+
+    In each measured block that is the phase's share of the longest refresh interval, the same for every lap.
+    """
+    longest = max(
+        refresh_seconds(tournament, contender)
+        for contender in tournament.contenders
+        if contender.name in start.contenders
+    )
+    measured = start.orders[start.warmup_blocks :]
+    return sum(phase * longest * len(order) for phase, order in zip(start.phases, measured, strict=False))
+
+
+def refresh_seconds(tournament: Tournament, contender: Contender) -> float:
+    """The refresh interval of a contender; 0 where its index is never refreshed."""
+    params = {**tournament.track_params, **contender.track_params}
+    settings: dict[str, Any] = {"refresh_interval": params.get("refresh_interval", DEFAULT_REFRESH_INTERVAL)}
+    level = level_object(contender)
+    if isinstance(level, Mapping):
+        changed = {**(params.get("index_settings") or {}), **(level.get("settings") or {})}
+    else:
+        changed = dict(params.get("index_settings") or {})
+        if tournament.challenge == "refresh-interval":
+            changed["refresh_interval"] = level
+    settings |= {name.removeprefix("index."): value for name, value in changed.items()}
+    value = settings["refresh_interval"]
+    found = re.fullmatch(r"([0-9]+)([a-z]+)", DEFAULT_REFRESH_INTERVAL if value is None else str(value))
+    return int(found[1]) * _UNITS.get(found[2], 0.0) if found else 0.0
 
 
 def load_shape(tournament: Tournament, contender: Contender) -> tuple[int, int]:

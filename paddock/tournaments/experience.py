@@ -129,10 +129,18 @@ def _learn(history: History, tournament: Tournament) -> Lesson | None:
 
 def _take_attempt(attempt: Attempt, tournament: Tournament, pauses: list[float], per_start: list[float]) -> None:
     laps = [read_lap(record, attempt, tournament.warmup_blocks) for record in attempt.laps]
+    # Where freshness is probed, a lap waits before its load; how long is planned, and nothing to learn.
+    waited = {
+        lap.began: (record.get("rest_seconds") or 0.0) + (record.get("wait_seconds") or 0.0)
+        for lap, record in zip(laps, attempt.laps, strict=True)
+    }
     laps = [lap for lap in laps if lap.seconds > 0]
     if len(laps) < 2 or attempt.ended is None:
         return
-    gaps = [max(0.0, later.began - sooner.began - sooner.seconds) for sooner, later in itertools.pairwise(laps)]
+    gaps = [
+        max(0.0, later.began - sooner.began - sooner.seconds - waited[later.began])
+        for sooner, later in itertools.pairwise(laps)
+    ]
     pauses += gaps
     last = laps[-1].began + laps[-1].seconds
     # The last lap searches, too, and other starts do not.

@@ -14,8 +14,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from paddock.tournaments.freshness import FEWEST_FOR_P99
 from paddock.tournaments.journal import DONE, FAILED, Attempt, History
-from paddock.tournaments.model import Lap, Markers, Tournament
+from paddock.tournaments.model import Disturbance, Lap, Markers, Tournament
 
 _MILLION = 1_000_000
 
@@ -59,6 +60,7 @@ def read_lap(record: Mapping[str, Any], attempt: Attempt, warmup_blocks: int) ->
         rates=tuple(float(rate) for rate in record.get("documents_per_second") or ()),
         freshness=_freshness(record.get("freshness")),
         markers=_markers(record.get("freshness")),
+        disturbance=_disturbance(record.get("disturbance")),
         prices=_prices(record, documents),
         bulks=record.get("bulks") or 0,
         driver_load=_driver_load(record, seconds),
@@ -174,10 +176,12 @@ def _void(lap: Lap, reason: str) -> Lap:
 
 
 def _freshness(record: Mapping[str, Any] | None) -> dict[str, float] | None:
-    """Milliseconds; None where no probe ran."""
-    if not record:
+    """Milliseconds; None where no probe ran to the end."""
+    if not record or record.get("problem"):
         return None
     figures = {name: 1000.0 * record[name] for name in ("p50", "p99") if record.get(name) is not None}
+    if (record.get("markers") or 0) < FEWEST_FOR_P99:
+        figures.pop("p99", None)  # in journals from before the lap runner left it out
     return {**figures, "n": float(record.get("markers") or 0)}
 
 
@@ -189,7 +193,21 @@ def _markers(record: Mapping[str, Any] | None) -> Markers | None:
         tuple(round(1000.0 * seconds, 1) for seconds in record.get(name) or ())
         for name in ("found_seconds", "waiting_seconds")
     )
-    return Markers(found, waiting)
+    return Markers(found, waiting, record.get("problem"))
+
+
+def _disturbance(record: Mapping[str, Any] | None) -> Disturbance | None:
+    """None where the lap runner could not tell, or is from before it did."""
+    if not record:
+        return None
+    return Disturbance(
+        cores=record["cores"],
+        nodes_here=record["nodes_here"],
+        nodes_elsewhere=record["nodes_elsewhere"],
+        steal=record["steal_share"],
+        others=record["others_cores"],
+        **{f"{name}_pressure": record[f"{name}_pressure_share"] for name in ("cpu", "io", "memory")},
+    )
 
 
 def _driver_load(record: Mapping[str, Any], seconds: float) -> float | None:

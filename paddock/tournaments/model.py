@@ -118,10 +118,39 @@ class Markers:
 
     :param found: milliseconds from acknowledged to searchable, of each marker that was found.
     :param waiting: milliseconds since they were acknowledged, of those not found when the load ended.
+    :param problem: why the probe ended before the load; then they tell no figure. None if it did not.
     """
 
     found: tuple[float, ...]
     waiting: tuple[float, ...]
+    problem: str | None = None
+
+
+@dataclass(frozen=True)
+class Disturbance:
+    """What else the machine of the load driver did while the load of a lap ran.
+
+    :param cores: of that machine.
+    :param nodes_here: nodes of the cluster that run on it, too; ``nodes_elsewhere`` run on others.
+    :param steal: share of the time of all cores that the hypervisor gave to others, 0 to 1.
+    :param others: cores that were busy with anything but the load driver and the nodes that run here.
+    :param cpu_pressure, io_pressure, memory_pressure: share of the time in which some process of the machine waited for
+        it, 0 to 1; None where the kernel does not tell.
+    """
+
+    cores: int
+    nodes_here: int
+    nodes_elsewhere: int
+    steal: float
+    others: float
+    cpu_pressure: float | None = None
+    io_pressure: float | None = None
+    memory_pressure: float | None = None
+
+    @property
+    def taken(self) -> float:
+        """Share of all cores that others had, be it on this machine or beside it, 0 to 1."""
+        return self.steal + self.others / self.cores
 
 
 @dataclass(frozen=True)
@@ -134,6 +163,7 @@ class Lap:
     :param rates: documents indexed in each second of the lap.
     :param freshness: milliseconds from acknowledged to searchable: "p50", "p99", "n"; None where not probed.
     :param markers: the same one by one; None where not probed.
+    :param disturbance: what else the machine did; None where the journal does not tell.
     :param prices: further figures by name: "node CPU s/M docs", "driver CPU s/M docs", "bytes/doc", "bulk p50 ms",
         "query p50 ms", ...
     :param bulks: that were sent; 0 where the journal does not tell.
@@ -155,6 +185,7 @@ class Lap:
     rates: tuple[float, ...] = ()
     freshness: Mapping[str, float] | None = None
     markers: Markers | None = None
+    disturbance: Disturbance | None = None
     prices: Mapping[str, float] = field(default_factory=dict)
     bulks: int = 0
     driver_load: float | None = None

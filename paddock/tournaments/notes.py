@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from paddock.statistics.starts import Units
 from paddock.tournaments.circumstances import settings_by_contender
+from paddock.tournaments.disturbance import disturbance_notes
+from paddock.tournaments.freshness import freshness_notes
 from paddock.tournaments.journal import CUT_OFF, DONE, FAILED, History
 from paddock.tournaments.lap_cautions import driver_bound, driver_loads, never_acted, short_laps
 from paddock.tournaments.laps import blocks_done, void_starts
@@ -30,6 +32,8 @@ def all_notes(history: History, tournament: Tournament, laps: Sequence[Lap], cut
         *_reach(pairs),
         *_cautions(history, tournament, laps),
         *_warm_up(laps, cut),
+        *freshness_notes(laps, tournament),
+        *disturbance_notes(laps),
         *steadiness_notes(steadiness_by_start(history, tournament, laps)),
         *tournament.notes,
     )

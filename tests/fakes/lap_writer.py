@@ -8,6 +8,8 @@ FAKE_LAPS holds JSON:
   dies          race ids that fail before their first lap
   breaks        race id -> laps after which it fails
   void          level -> why each of its measured laps is void
+  probe_problem level -> why the freshness probe of its laps ends early
+  waited        seconds that each lap but the first waits for its phase of the refresh
   queries       level -> median of its searches in ms, where there are any; 4
   stop_short    race ids that end without their last block, as if nothing were wrong
   hang          race id -> laps after which it waits for ever, with a child that does so too
@@ -70,7 +72,10 @@ def run(race_id, params, behaviour):
             number += 1
             rate = behaviour.get("rates", {}).get(level, 10_000.0) * noise(behaviour, race_id, number)
             seconds = params["lap_documents"] / rate
+            waited = behaviour.get("waited", 0.0) if number > 1 else 0.0
+            clock += waited
             line = record(params, number, block, position, level, seconds, clock, behaviour)
+            line |= {"rest_seconds": waited / 4, "wait_seconds": waited * 3 / 4}
             with Path(params["lap_journal"]).open("a") as file:
                 file.write(json.dumps(line) + "\n")
             clock += seconds * 1.25
@@ -111,10 +116,18 @@ def record(params, number, block, position, level, seconds, began, behaviour):
         "node_cpu_ms_with_merges": 1000,
         "latency_ms": {"p50": 10.0, "p90": 15.0, "p99": 20.0, "max": 30.0},
         "index_figures": {"store_bytes": 100 * documents},
-        "freshness": {"p50": 0.5, "p99": 1.0, "markers": 8} if params.get("freshness_probe") else None,
+        "freshness": freshness(params, behaviour, level),
         "searches": searches(params, behaviour, level),
         "void": void,
     }
+
+
+def freshness(params, behaviour, level):
+    """What a probe of eight markers says, or why it ended early."""
+    if not params.get("freshness_probe"):
+        return None
+    problem = behaviour.get("probe_problem", {}).get(level)
+    return {"p50": None if problem else 0.5, "p99": None, "markers": 8, "found_seconds": [0.5] * 8, "problem": problem}
 
 
 def searches(params, behaviour, level):

@@ -16,6 +16,7 @@ from paddock.files import write_json
 from paddock.locks import locked
 from paddock.reports.as_json import result_as_json, result_from_json
 from paddock.reports.build import build
+from paddock.reports.figures import freshness
 from paddock.reports.junit import result_as_junit
 from paddock.reports.write import write_report
 from paddock.tournaments.command import run_tournament
@@ -75,9 +76,22 @@ def test_the_price_stands_beside_the_speed(fake_laps: Behave, definition: Write)
             "bulk p50 ms": 10.0,
             "bulk p99 ms": 20.0,
             "freshness p50 ms": 500.0,
-            "freshness p99 ms": 1000.0,
         }
     )
+
+
+def test_why_there_is_no_freshness_is_told(fake_laps: Behave, definition: Write) -> None:
+    """A probe that ended early makes no figure, too few markers make no 99th percentile, and both are said."""
+    fake_laps(probe_problem={"30s": "markers could not be searched for: too busy"})
+    result = hold(definition(freshness=True, stop_early=False, blocks=8, metric="freshness p99 ms"))
+    assert (
+        "The freshness probe ended early in 8 laps of '30s', because markers could not be searched for: too busy: they "
+        "count for speed, but not for freshness." in result.notes
+    )
+    assert any(note.startswith("There is no 99th percentile of freshness for '1s' (64): it") for note in result.notes)
+    assert any(note.startswith("No lap has a figure in freshness p99 ms: it takes 100") for note in result.notes)
+    assert {lap.freshness is None for lap in result.laps if lap.contender == "30s"} == {True}
+    assert [one.contender for one in freshness(result)] == ["1s"]
 
 
 def test_a_metric_where_less_is_better_turns_the_verdict(fake_laps: Behave, definition: Write) -> None:
