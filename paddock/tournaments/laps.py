@@ -16,7 +16,7 @@ from typing import Any
 
 from paddock.tournaments.freshness import FEWEST_FOR_P99
 from paddock.tournaments.journal import DONE, FAILED, Attempt, History
-from paddock.tournaments.model import Disturbance, Lap, Markers, Tournament
+from paddock.tournaments.model import Answer, Disturbance, Lap, Markers, Tournament
 
 _MILLION = 1_000_000
 
@@ -65,7 +65,10 @@ def read_lap(record: Mapping[str, Any], attempt: Attempt, warmup_blocks: int) ->
         bulks=record.get("bulks") or 0,
         driver_load=_driver_load(record, seconds),
         actions=record.get("load_actions") or {},
-        answers={name: query["hits"] for name, query in ((record.get("searches") or {}).get("queries") or {}).items()},
+        answers={
+            name: Answer(query["hits"], query.get("digest"))
+            for name, query in ((record.get("searches") or {}).get("queries") or {}).items()
+        },
     )
 
 
@@ -150,7 +153,7 @@ def block_of(lap: Lap, tournament: Tournament) -> tuple[int, int]:
 def _with_same_answers(laps: Sequence[Lap], tournament: Tournament) -> tuple[Lap, ...]:
     """Laps whose searches found something else than the baseline's in the same block are void.
 
-    All laps of a block index the same documents, so the same query must find as many: a wrong answer that comes faster
+    All laps of a block index the same documents, so the same query must find the same: a wrong answer that comes faster
     must not win.
     """
     expected = {
@@ -161,11 +164,12 @@ def _with_same_answers(laps: Sequence[Lap], tournament: Tournament) -> tuple[Lap
     checked = []
     for lap in laps:
         wanted = expected.get(block_of(lap, tournament), {})
-        wrong = sorted(name for name in wanted.keys() & lap.answers.keys() if wanted[name] != lap.answers[name])
+        both = wanted.keys() & lap.answers.keys()
+        wrong = sorted(name for name in both if wanted[name].contradicts(lap.answers[name]))
         if wrong and lap.void is None:
             lap = _void(
                 lap,
-                f"the query '{wrong[0]}' found another number of documents than in the baseline's lap of its block",
+                f"the query '{wrong[0]}' found something else than in the baseline's lap of its block",
             )
         checked.append(lap)
     return tuple(checked)

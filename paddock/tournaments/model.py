@@ -154,6 +154,23 @@ class Disturbance:
 
 
 @dataclass(frozen=True)
+class Answer:
+    """What a query found in a lap.
+
+    :param hits: documents that match, all of them counted.
+    :param digest: a checksum of what else of the answer depends on nothing but the documents; None if nothing does.
+    """
+
+    hits: int
+    digest: str | None = None
+
+    def contradicts(self, other: Answer) -> bool:
+        """Whether the two cannot both be right about the same documents."""
+        differing = None not in (self.digest, other.digest) and self.digest != other.digest
+        return self.hits != other.hits or differing
+
+
+@dataclass(frozen=True)
 class Lap:
     """One lap as the lap runner wrote it, with its place in the tournament.
 
@@ -169,7 +186,7 @@ class Lap:
     :param bulks: that were sent; 0 where the journal does not tell.
     :param driver_load: processor seconds of the load driver per second of load; it can use 1 at most. None if unknown.
     :param actions: how often the index did "refreshes", "flushes" and "merges" while the load ran; empty if unknown.
-    :param answers: documents that each query of the lap's searches found.
+    :param answers: what each query of the lap's searches found.
     """
 
     start: int
@@ -190,7 +207,7 @@ class Lap:
     bulks: int = 0
     driver_load: float | None = None
     actions: Mapping[str, int] = field(default_factory=dict)
-    answers: Mapping[str, int] = field(default_factory=dict)
+    answers: Mapping[str, Answer] = field(default_factory=dict)
 
     @property
     def docs_per_second(self) -> float:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from paddock.tournaments.journal import CUT_OFF, DONE, FAILED, Journal, read_journal
 from paddock.tournaments.lap_lines import LapLines
 from paddock.tournaments.laps import blocks_done, laps_of, read_lap, whole_blocks
-from paddock.tournaments.model import Markers
+from paddock.tournaments.model import Answer, Markers
 from tests.tournaments.test_schedule import a_tournament
 
 
@@ -152,7 +152,11 @@ def test_the_fields_of_a_lap_line_find_their_places(tmp_path: Path) -> None:
         }
     )
     assert lap.driver_load == 0.01
-    assert (lap.bulks, lap.actions, lap.answers) == (20, {"refreshes": 2, "flushes": 0, "merges": 1}, {"any": 7})
+    assert (lap.bulks, lap.actions, lap.answers) == (
+        20,
+        {"refreshes": 2, "flushes": 0, "merges": 1},
+        {"any": Answer(7)},
+    )
 
 
 def test_a_lap_without_load_is_void(tmp_path: Path) -> None:

@@ -154,6 +154,8 @@ class FakeElasticsearch(RequestContextHolder):
     async def stats(self, metric: str, index: str | None = None) -> dict[str, Any]:
         if index is None:
             return self._node_stats()
+        if metric == "refresh,flush,merge":
+            return self._actions()
         await self._called("merges" if metric == "merge" else "index figures", index=index)
         current = self.merging
         self.merging = max(0, self.merging - 1)
@@ -161,6 +163,12 @@ class FakeElasticsearch(RequestContextHolder):
         merges = {**times, "current": current, "total_size_in_bytes": 3, "total_throttled_time_in_millis": 4}
         sizes = {"translog": {"size_in_bytes": 6}, "segments": {"count": 7}}
         return {"_all": {"total": {**sizes, "merges": merges, "refresh": times, "flush": times}}}
+
+    def _actions(self) -> dict[str, Any]:
+        """A fresh index has been refreshed once; every bulk refreshes it again, every other one flushes it."""
+        self.calls.append(("actions", {}))
+        refreshes, flushes = {"total": 1 + self._bulks}, {"total": self._bulks // 2}
+        return {"_all": {"primaries": {"refresh": refreshes, "flush": flushes, "merges": {"total": 0}}}}
 
     async def segments(self, index: str) -> dict[str, Any]:
         """Two shards, one of them with a replica: 5 bytes in all."""

@@ -35,7 +35,7 @@ def test_a_good_lap(tmp_path: Path) -> None:
     client = FakeElasticsearch()
     result = run(client, tmp_path)
     assert [name for name in client.names() if name != "options"] == [
-        *("delete", "create", "health", "node figures", "refresh", "count"),
+        *("delete", "create", "health", "actions", "node figures", "actions", "refresh", "count"),
         *("merges", "index figures", "segments", "node figures", "delete"),
     ]
     created = next(request for name, request in client.calls if name == "create")
@@ -50,6 +50,8 @@ def test_a_good_lap(tmp_path: Path) -> None:
     assert sum(record["documents_per_second"]) == 25
     assert record["latency_ms"]["p50"] >= BULK_SECONDS * 1000
     assert record["index_figures"]["store_bytes"] == 5
+    assert record["load_actions"] == {"refreshes": 3, "flushes": 1, "merges": 0}
+    assert 0 <= time.monotonic() - record["started_monotonic"] < 600
     assert record["freshness"] is None
 
 
