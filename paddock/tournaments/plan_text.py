@@ -93,8 +93,8 @@ def _schedule(plan: Plan) -> Iterator[str]:
     waiting = sum(phase_seconds(tournament, start) for start in plan.schedule[: plan.fits]) / 60
     if waiting >= 1:
         yield (
-            f"About {waiting:.0f} of these minutes are waits: freshness is probed, so each load begins at its own phase "
-            f"of the refresh."
+            f"About {waiting:.0f} of these minutes are waits: freshness is probed, so each load begins at a phase of "
+            f"its own between two refreshes."
         )
     yield resolvable(plan)
 
