@@ -6,6 +6,7 @@ random order keep it from favouring anybody; naming such laps tells where an out
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -16,6 +17,8 @@ from paddock.tournaments.model import Disturbance, Lap
 # down by as much; waiting for a disk or for memory may be part of what a lap does anyway.
 LEAST_TAKEN = 0.05
 LEAST_PRESSURE = 0.10
+# Share of the cores that others may have in the median lap before it is said of the machine as a whole.
+SHARED = 0.10
 _NAMED = 5
 
 
@@ -53,7 +56,7 @@ def disturbed_laps(laps: Sequence[Lap]) -> tuple[DisturbedLap, ...]:
     Contenders are looked at one by one, because what is asked of a machine differs between them. Pressure on the
     processor is no sign: the nodes' own threads wait for each other, and what others take shows in their load.
     """
-    counting = [lap for lap in laps if not lap.warmup and lap.void is None and lap.disturbance is not None]
+    counting = _counting(laps)
     signs: dict[int, list[str]] = {}
     for contender in dict.fromkeys(lap.contender for lap in counting):
         for figure, least, text in _SIGNS:
@@ -68,8 +71,13 @@ def disturbed_laps(laps: Sequence[Lap]) -> tuple[DisturbedLap, ...]:
     return tuple(DisturbedLap(counting[place], tuple(signs[place])) for place in sorted(signs))
 
 
+def _counting(laps: Sequence[Lap]) -> list[Lap]:
+    """The laps that count and tell."""
+    return [lap for lap in laps if not lap.warmup and lap.void is None and lap.disturbance is not None]
+
+
 def disturbance_notes(laps: Sequence[Lap]) -> Iterator[str]:
-    """The laps far outside in one sentence; none if there are none."""
+    """The laps far outside in one sentence, and whether others had a good part of the machine all the time."""
     found = disturbed_laps(laps)
     if found:
         named = [
@@ -81,6 +89,13 @@ def disturbance_notes(laps: Sequence[Lap]) -> Iterator[str]:
             f"{len(found)} {'lap was' if len(found) == 1 else 'laps were'} disturbed far more than the others of the "
             f"same contender, and {'counts' if len(found) == 1 else 'count'} all the same, because their order is "
             f"random: {'; '.join([*named, *more])}."
+        )
+    taken = [lap.disturbance.taken for lap in _counting(laps) if lap.disturbance]
+    if taken and statistics.median(taken) > SHARED:
+        yield (
+            f"The machine was shared: others had {_share(statistics.median(taken))} of its cores during the median "
+            f"lap, {_share(min(taken))} to {_share(max(taken))} in all of them. Absolute rates are those of what was "
+            f"left."
         )
     if any(lap.disturbance is not None and lap.disturbance.nodes_elsewhere for lap in laps):
         yield (

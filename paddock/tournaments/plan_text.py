@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from paddock.tables import table
 from paddock.tournaments.contenders import level_object
-from paddock.tournaments.durations import driver_load, load_shape
+from paddock.tournaments.durations import driver_load, load_shape, phase_seconds
 from paddock.tournaments.lap_cautions import driver_bound, few_bulks, short_laps
 from paddock.tournaments.model import Contender, Tournament
 from paddock.tournaments.plan import WARMUP_DOCUMENTS, WARMUP_SECONDS, Plan
@@ -90,6 +90,12 @@ def _schedule(plan: Plan) -> Iterator[str]:
     known = plan.experience.tournaments
     source = f"from {_count(known, 'earlier tournament')} here" if known else "a guess: none has been run here yet"
     yield f"About {plan.minutes:.0f} minutes ({source}); the budget is {tournament.budget_minutes:g}."
+    waiting = sum(phase_seconds(tournament, start) for start in plan.schedule[: plan.fits]) / 60
+    if waiting >= 1:
+        yield (
+            f"About {waiting:.0f} of these minutes are waits: freshness is probed, so each load begins at a phase of "
+            f"its own between two refreshes."
+        )
     yield resolvable(plan)
 
 

@@ -74,3 +74,17 @@ def test_notes_name_the_laps_and_whose_machine_it_was() -> None:
     away = replace(QUIET, nodes_here=0, nodes_elsewhere=3)
     (where,) = disturbance_notes(some_laps(quiet=away))
     assert where.startswith("Disturbances are those of the load driver's machine")
+
+
+@pytest.mark.parametrize(("others", "told"), [(0.3, False), (2.0, True)])
+def test_a_machine_that_is_shared_all_the_time_is_told(others: float, told: bool) -> None:
+    """No lap is far outside where all are disturbed, and absolute rates are what was left of the machine."""
+    notes = list(disturbance_notes(some_laps(quiet=replace(QUIET, others=others))))
+    assert (
+        notes
+        == [
+            "The machine was shared: others had 51 % of its cores during the median lap, 51 % to 51 % in all of them. "
+            "Absolute rates are those of what was left."
+        ]
+        * told
+    )

@@ -60,6 +60,10 @@ def test_a_probe_makes_every_measured_lap_wait(
     assert len(phases) == 16
     assert 60 * (probed.minutes - make_plan(plain, 1).minutes) == pytest.approx(2 * longest * sum(phases))
     assert sum(phases) == pytest.approx(8, abs=1)
+    minutes = round(2 * longest * sum(phases) / 60)
+    told = f"About {minutes} of these minutes are waits: freshness is probed"
+    assert (told in render_plan(probed)) is (longest >= 5)
+    assert "are waits" not in render_plan(make_plan(plain, 1))
 
 
 def test_small_bulks_take_longer() -> None:

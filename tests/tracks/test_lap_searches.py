@@ -54,7 +54,7 @@ def test_searches_come_last(tmp_path: Path) -> None:
     assert record["void"] is None
     calls = [name for name, _ in client.calls if name != "options"]
     assert [name for number, name in enumerate(calls) if number == 0 or calls[number - 1] != name] == [
-        *("delete", "create", "health", "node figures", "refresh", "count"),
+        *("delete", "create", "health", "actions", "node figures", "actions", "refresh", "count"),
         *("merges", "index figures", "segments", "node figures", "query", "findings", "delete"),
     ]
 

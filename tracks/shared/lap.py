@@ -166,28 +166,11 @@ def _circumstances(lap: Lap) -> dict[str, Any]:
         "wait_seconds": round(lap.wait, 3),
         **dict.fromkeys(
             (
-                *(
-                    "settings",
-                    "started_at",
-                    "started_monotonic",
-                    "ended_at",
-                    "seconds",
-                    "documents_sent",
-                    "documents_acknowledged",
-                ),
-                *("documents_counted", "bulks", "errors", "rejections", "reasons", "took_ms", "latency_ms"),
-                *("documents_per_second", "share_ms", "driver_cpu_seconds", "node_cpu_ms"),
-                *(
-                    "load_actions",
-                    "node_gc_ms",
-                    "node_rejections",
-                    "merge_wait_seconds",
-                    "index_figures",
-                    "disturbance",
-                    "freshness",
-                    "searches",
-                    "void",
-                ),
+                *("settings", "started_at", "started_monotonic", "ended_at", "seconds"),
+                *("documents_sent", "documents_acknowledged", "documents_counted", "bulks", "errors", "rejections"),
+                *("reasons", "took_ms", "latency_ms", "documents_per_second", "share_ms", "driver_cpu_seconds"),
+                *("node_cpu_ms", "node_gc_ms", "node_rejections", "merge_wait_seconds", "load_actions"),
+                *("index_figures", "disturbance", "freshness", "searches", "void"),
             )
         ),
     }
