@@ -12,7 +12,6 @@ import psutil
 from paddock import paths
 from paddock.errors import MachineError, UsageError
 from paddock.files import require_room
-from paddock.rally.leftovers import running
 from paddock.rally.processes import other_rally_processes
 from paddock.rally.request import RaceRequest
 
@@ -84,15 +83,8 @@ def check_disk(request: RaceRequest, corpus_bytes: int) -> None:
 def wait_for_others(say: Callable[[str], None], patience: float = SHUTDOWN_SECONDS) -> None:
     """Wait until no other Rally is left on this machine; a race that has just ended takes up to 18 s to go.
 
-    :raises MachineError: if one stays, or a race is being watched by another Paddock.
+    :raises MachineError: if one stays.
     """
-    for ledger in running():
-        if ledger.watched and ledger.pid != psutil.Process().pid:
-            since = time.strftime("%H:%M", time.localtime(ledger.started))
-            raise MachineError(
-                f"The race {ledger.race_id} is running since {since} (process {ledger.pid}), and a machine can run "
-                f"only one at a time: wait for it, or end it with 'kill {ledger.pid}'."
-            )
     deadline = time.monotonic() + patience
     said = False
     while others := _others():

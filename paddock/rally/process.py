@@ -29,7 +29,7 @@ INTERRUPT_SECONDS = 60.0
 
 def run_rally(
     words: list[str],
-    race_id: str,
+    mark: str,
     identity: Identity,
     environment: Mapping[str, str],
     output: Path,
@@ -39,6 +39,7 @@ def run_rally(
     """Run esrally to its end and return its exit code.
 
     :param words: the program and its arguments.
+    :param mark: what tells its processes from those of other races: the race's folder.
     :param environment: variables on top of our own.
     :param output: everything that it prints is kept in this file.
     :param on_text: called with each piece of its output.
@@ -48,7 +49,7 @@ def run_rally(
     ours, theirs = pty.openpty()
     # Rally draws to the width of its terminal and needs one of at least 80 columns.
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 120, 0, 0))
-    env = {**os.environ, **environment, **identity.environment, MARK: race_id, "TERM": "xterm"}
+    env = {**os.environ, **environment, **identity.environment, MARK: mark, "TERM": "xterm"}
     output.parent.mkdir(parents=True, exist_ok=True)
     orphans.adopt()
     with _interruptions() as interrupted, output.open("wb") as log:

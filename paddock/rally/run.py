@@ -9,7 +9,6 @@ from typing import Protocol
 
 from paddock import paths
 from paddock.errors import RaceError
-from paddock.locks import locked
 from paddock.rally import command, failure, leftovers, preflight
 from paddock.rally.outcome import Outcome, read_outcome
 from paddock.rally.privileges import choose_identity
@@ -52,9 +51,9 @@ def run_race(
     :raises Interrupted: the user stopped it.
     """
     preflight.check_words(sys.argv)
-    for sentence in leftovers.clear_abandoned():
-        say(sentence)
-    with locked(paths.state_folder() / "race.lock", "the race that another process has just begun", wait=False):
+    with leftovers.racing() as cleared:
+        for sentence in cleared:
+            say(sentence)
         preflight.wait_for_others(say)
         preflight.check_ports(request)
         preflight.check_disk(request, corpus_bytes)
@@ -78,7 +77,7 @@ def run_race(
             try:
                 exit_code = run_rally(
                     [str(command.program()), *command.arguments(request)],
-                    request.race_id,
+                    str(processes.folder),
                     identity,
                     {**command.environment(request), "RALLY_HOME": str(paths.rally_folder().parent)},
                     output,

@@ -203,8 +203,9 @@ class TournamentRun:
 
     def _close_cut_off_attempts(self) -> None:
         """Take over what races that were cut off have still written, once they are gone."""
-        for sentence in leftovers.clear_abandoned():
-            say(sentence)
+        with leftovers.racing() as cleared:
+            for sentence in cleared:
+                say(sentence)
         for attempt in self._journal.history.attempts:
             if attempt.ended is None:
                 known = len(attempt.laps)
