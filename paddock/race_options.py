@@ -21,8 +21,9 @@ from paddock.corpora.track_parameters import track_parameters
 from paddock.engine import Engine, choose_engine
 from paddock.errors import UsageError
 from paddock.provenance import CORPUS, corpus_text, paddock_version, with_short_checksums
-from paddock.rally.command import parse_pairs
+from paddock.rally.command import OPTIONS_FILE, OPTIONS_VARIABLE, parse_pairs
 from paddock.rally.request import DEFAULT_HTTP_PORT, RaceRequest
+from paddock.sampling import Endpoint
 from paddock.suggestions import unknown
 from paddock.tracks import Challenge, Track, check_parameters, load_track
 
@@ -99,6 +100,13 @@ def prepare(options: RaceOptions, fetch: bool = True) -> PreparedRace:
     node_params = {**car_params, **({"data_paths": str(data_path)} if data_path else {})}
     combination, notes = _cars(options, node_params)
     client_options = read_client_options(options.client_options) if options.target_hosts else ClientOptions()
+    if options.target_hosts:
+        Endpoint.from_client_options(options.target_hosts, client_options.values)  # refuses what Rally would trip over
+    if client_options.private:
+        notes.append(
+            f"The client options come from {OPTIONS_VARIABLE}; a printed command names {OPTIONS_FILE} in their place: "
+            f"put them into such a file before you repeat the race with it."
+        )
     engine = _engine(options, fetch)
     if engine is not None and combination is not None:
         notes += list(engine.notes)
@@ -116,7 +124,7 @@ def prepare(options: RaceOptions, fetch: bool = True) -> PreparedRace:
         circumstances=circumstances(None if engine is None else data_path or paths.benchmarks_folder()),
         target_hosts=options.target_hosts,
         client_options=client_options.file,
-        client_options_temporary=client_options.temporary,
+        private_options=client_options.private,
         http_port=options.port,
         test_mode=options.test_mode,
         on_error=options.on_error,
@@ -167,6 +175,10 @@ def _check_race_id(race_id: str) -> None:
 
 def _check_target(options: RaceOptions) -> None:
     """Options that say how to build a node make no sense for a cluster that is there."""
+    for word in (options.rally_args or "").split():
+        if word.startswith(("--target-h", "--client-o")):  # Rally understands abbreviations
+            name = word.partition("=")[0]
+            raise UsageError(f"{name} in --rally-args passes by all checks: give it as an option of ./inv race.")
     if not options.target_hosts:
         if options.client_options:
             raise UsageError(

@@ -20,6 +20,7 @@ from types import FrameType
 
 from paddock.errors import Interrupted
 from paddock.rally import orphans
+from paddock.rally.command import OPTIONS_VARIABLE
 from paddock.rally.privileges import Identity
 from paddock.rally.processes import MARK
 
@@ -50,6 +51,7 @@ def run_rally(
     # Rally draws to the width of its terminal and needs one of at least 80 columns.
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 120, 0, 0))
     env = {**os.environ, **environment, **identity.environment, MARK: mark, "TERM": "xterm"}
+    env.pop(OPTIONS_VARIABLE, None)
     output.parent.mkdir(parents=True, exist_ok=True)
     orphans.adopt()
     with _interruptions() as interrupted, output.open("wb") as log:

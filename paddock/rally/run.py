@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -71,8 +74,10 @@ def run_race(
             for event in reader.feed(text):
                 observer.progress(event)
 
-        secrets = request.client_options if request.client_options_temporary else None
+        secrets = race_records(request.race_id) / "client-options.json" if request.private_options else None
         with leftovers.written_down(request.race_id, request.data_path, secrets):
+            if secrets:
+                request = _with_file(request, secrets)
             observer.started(processes)
             try:
                 exit_code = run_rally(
@@ -91,3 +96,11 @@ def run_race(
             why = failure.explain(request.race_id, output, exit_code)
             raise RaceError(f"The race failed. {why.cause.rstrip('.')}. More in {why.log}.")
         return outcome
+
+
+def _with_file(request: RaceRequest, file: Path) -> RaceRequest:
+    """The request with its client options in that file, which nobody else can read; the ledger sees to its end."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as private:
+        json.dump(dict(request.private_options), private)
+    return replace(request, client_options=file, private_options={})

@@ -301,6 +301,4 @@ def check_races(setting: Setting, fetch: bool) -> Checked:
         lines.append(command.printable(race.request))
         if race.corpus is not None:
             corpora[f"the corpus {race.corpus.name}"] = race.corpus.sha256
-        if race.request.client_options_temporary and race.request.client_options:
-            race.request.client_options.unlink(missing_ok=True)
     return Checked(tuple(lines), corpora)
