@@ -79,6 +79,25 @@ def needed_files(request: RaceRequest) -> tuple[Path, ...]:
     )
 
 
+def writable_folders(request: RaceRequest) -> tuple[Path, ...]:
+    """The folders in which Rally, the runners of our tracks and the node make files, Rally's own first."""
+    journals = [request.track_params.get(name) for name in ("lap_journal", "load_journal")]
+    downloads = request.engine is not None and not request.engine.offline
+    return (
+        paths.rally_folder(),
+        paths.rally_log().parent,
+        paths.races_folder(),
+        *([paths.distributions_folder()] if downloads else []),
+        *(Path(journal).parent for journal in journals if journal),
+        *([request.data_path] if request.data_path else []),
+    )
+
+
+def rewritten_files() -> tuple[Path, ...]:
+    """The files that every Rally writes to, from its first start on."""
+    return paths.rally_folder() / "rally.ini", paths.rally_folder() / "logging.json", paths.rally_log()
+
+
 def printable(request: RaceRequest, anew: bool = False) -> str:
     """The command as it can be pasted into a shell, by root too; on any machine, so it does not name this one.
 

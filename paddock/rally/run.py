@@ -60,12 +60,6 @@ def run_race(
         preflight.wait_for_others(say)
         preflight.check_ports(request)
         preflight.check_disk(request, corpus_bytes)
-        identity = choose_identity(
-            request.provisions,
-            request.memory_lock,
-            command.needed_files(request),
-            (paths.rally_folder(),),
-        )
         output = race_records(request.race_id) / "rally-output.txt"
         processes = RaceProcesses(request.race_id)
         reader = OutputReader()
@@ -76,6 +70,13 @@ def run_race(
 
         secrets = race_records(request.race_id) / "client-options.json" if request.private_options else None
         with leftovers.written_down(request.race_id, request.data_path, secrets):
+            identity = choose_identity(
+                request.provisions,
+                request.memory_lock,
+                command.needed_files(request),
+                command.writable_folders(request),
+                command.rewritten_files(),
+            )
             if secrets:
                 request = _with_file(request, secrets)
             observer.started(processes)
