@@ -23,7 +23,7 @@ from paddock.errors import UsageError
 from paddock.provenance import CORPUS, corpus_text, paddock_version, with_short_checksums
 from paddock.rally.command import OPTIONS_FILE, OPTIONS_VARIABLE, parse_pairs
 from paddock.rally.request import DEFAULT_HTTP_PORT, RaceRequest
-from paddock.sampling import Endpoint
+from paddock.sampling import Endpoint, check_cluster
 from paddock.suggestions import unknown
 from paddock.tracks import Challenge, Track, check_parameters, load_track
 
@@ -101,7 +101,9 @@ def prepare(options: RaceOptions, fetch: bool = True) -> PreparedRace:
     combination, notes = _cars(options, node_params)
     client_options = read_client_options(options.client_options) if options.target_hosts else ClientOptions()
     if options.target_hosts:
-        Endpoint.from_client_options(options.target_hosts, client_options.values)  # refuses what Rally would trip over
+        endpoint = Endpoint.from_client_options(options.target_hosts, client_options.values)
+        if fetch:
+            check_cluster(endpoint)
     if client_options.private:
         notes.append(
             f"The client options come from {OPTIONS_VARIABLE}; a printed command names {OPTIONS_FILE} in their place: "
@@ -242,8 +244,9 @@ def _planned_corpus(options: RaceOptions) -> dict[str, Any]:
     if options.corpus is None:
         return {}
     recipe = load_recipe(options.corpus)
-    documents = options.documents or recipe.documents
-    file = corpus_file(recipe.track, recipe.name, documents, options.seed or recipe.seed, recipe.seed)
+    documents = recipe.documents if options.documents is None else options.documents
+    seed = recipe.seed if options.seed is None else options.seed
+    file = corpus_file(recipe.track, recipe.name, documents, seed, recipe.seed)
     return {"corpus_file": file.name, "corpus_documents": documents}
 
 

@@ -13,6 +13,7 @@ from paddock.engine.java import Java, embedded_java
 from paddock.errors import UsageError
 from paddock.imports import ImportOptions, import_corpus
 from paddock.race_options import RaceOptions, check_java_options, prepare
+from tests.sampling.fake_elasticsearch import FakeElasticsearch
 
 
 def prepared(**options: object) -> object:
@@ -54,7 +55,8 @@ def test_a_data_path_becomes_a_folder_of_its_own(tmp_path: Path) -> None:
 
 def test_a_corpus_of_another_size_is_told_to_the_track(rally_home: Path) -> None:
     """A corpus that differs from the track's default comes with file, documents and bytes."""
-    race = prepare(RaceOptions(documents=2000, target_hosts="127.0.0.1:1"))
+    with FakeElasticsearch() as cluster:
+        race = prepare(RaceOptions(documents=2000, target_hosts=cluster.host))
     assert race.request.track_params["corpus_file"] == "apache-2000.json"
     assert race.request.track_params["corpus_documents"] == 2000
     assert race.request.track_params["corpus_bytes"] == race.corpus_bytes > 0
