@@ -21,6 +21,7 @@ from paddock.corpora.track_parameters import track_parameters
 from paddock.engine import Engine, choose_engine
 from paddock.errors import UsageError
 from paddock.provenance import CORPUS, corpus_text, paddock_version, with_short_checksums
+from paddock.rally import preflight
 from paddock.rally.command import OPTIONS_FILE, OPTIONS_VARIABLE, parse_pairs
 from paddock.rally.request import DEFAULT_HTTP_PORT, RaceRequest
 from paddock.sampling import Endpoint, check_cluster
@@ -85,6 +86,7 @@ def prepare(options: RaceOptions, fetch: bool = True) -> PreparedRace:
     :raises UsageError: something was asked for that does not exist or contradicts itself.
     :raises MachineError: this machine cannot run it.
     """
+    preflight.check_platform()
     track = load_track(options.track)
     challenge = _challenge(track, options.challenge)
     params = parse_pairs(options.params, "--params") if options.params else {}

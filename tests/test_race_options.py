@@ -8,9 +8,10 @@ import pytest
 
 from paddock import cars
 from paddock.circumstances import circumstances
+from paddock.doctor import BAD, examine
 from paddock.engine import Engine
 from paddock.engine.java import Java, embedded_java
-from paddock.errors import UsageError
+from paddock.errors import MachineError, UsageError
 from paddock.imports import ImportOptions, import_corpus
 from paddock.race_options import RaceOptions, check_java_options, prepare
 from tests.sampling.fake_elasticsearch import FakeElasticsearch
@@ -44,6 +45,16 @@ def test_the_machine_is_recorded_as_tournaments_do_it(tmp_path: Path) -> None:
     """The same names and texts, the file system being that of the node's data; none of it for a node elsewhere."""
     assert prepared(data_path=str(tmp_path)).request.circumstances == circumstances(tmp_path)
     assert "file system" not in prepared(target_hosts="es1:9200").request.circumstances
+
+
+def test_elsewhere_than_on_linux_the_sentence_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is prepared on another system, and the doctor says the same."""
+    monkeypatch.setattr("sys.platform", "darwin")
+    monkeypatch.setattr("platform.system", lambda: "Darwin")
+    with pytest.raises(MachineError, match=r"Races need Linux, and this is Darwin: .*virtual one or a container"):
+        prepared()
+    software = examine()[0]
+    assert (software.state, "Races need Linux" in software.text) == (BAD, True)
 
 
 def test_a_data_path_becomes_a_folder_of_its_own(tmp_path: Path) -> None:

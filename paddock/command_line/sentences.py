@@ -24,6 +24,8 @@ def command(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:
         from paddock.errors import PaddockError, UsageError
+        from paddock.files import full_disk
+        from paddock.paths import rally_folder
 
         try:
             if {"--help", "-h"} & {value for value in kwargs.values() if isinstance(value, str)}:
@@ -36,6 +38,8 @@ def command(function: Callable[..., Any]) -> Callable[..., Any]:
         except BaseException as error:
             if {"-d", "--debug"} & set(sys.argv) or os.environ.get("PADDOCK_DEBUG"):
                 raise
+            if isinstance(error, OSError):
+                error = full_disk(error, error.filename2 or error.filename or f"A file in {rally_folder()}") or error
             if isinstance(error, PaddockError):
                 raise Exit(str(error), error.exit_code) from None
             if isinstance(error, KeyboardInterrupt):

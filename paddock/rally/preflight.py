@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import socket
 import sys
 import time
@@ -21,6 +22,18 @@ ACTOR_PORT = 1900
 SHUTDOWN_SECONDS = 30.0
 # The node's installation, its logs and some air; the index comes on top.
 INSTALLATION_BYTES = 500 * 2**20
+
+
+def check_platform() -> None:
+    """Refuse anything but Linux: the one place that asks.
+
+    :raises MachineError: elsewhere.
+    """
+    if sys.platform != "linux":
+        raise MachineError(
+            f"Races need Linux, and this is {platform.system() or sys.platform}: Rally's processes and the node are "
+            f"watched through /proc. Use a Linux machine, a virtual one or a container."
+        )
 
 
 def check_words(words: list[str]) -> None:

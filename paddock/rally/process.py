@@ -19,6 +19,7 @@ from pathlib import Path
 from types import FrameType
 
 from paddock.errors import Interrupted
+from paddock.files import writing
 from paddock.rally import orphans
 from paddock.rally.command import OPTIONS_VARIABLE
 from paddock.rally.privileges import Identity
@@ -54,7 +55,7 @@ def run_rally(
     env.pop(OPTIONS_VARIABLE, None)
     output.parent.mkdir(parents=True, exist_ok=True)
     orphans.adopt()
-    with _interruptions() as interrupted, output.open("wb") as log:
+    with _interruptions() as interrupted, output.open("wb", buffering=0) as log:
         try:
             process = subprocess.Popen(
                 [*identity.prefix, *words],
@@ -72,8 +73,8 @@ def run_rally(
             while True:
                 text, ended = _read(ours, process)
                 if text:
-                    log.write(text)
-                    log.flush()
+                    with writing(output):
+                        log.write(text)
                     on_text(text.decode("utf-8", "replace"))
                 on_tick()
                 # At once: Rally waits for the node's entry in the process table to go.

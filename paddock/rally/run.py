@@ -12,6 +12,7 @@ from typing import Protocol
 
 from paddock import paths
 from paddock.errors import RaceError
+from paddock.files import writing
 from paddock.rally import command, failure, leftovers, preflight
 from paddock.rally.outcome import Outcome, read_outcome
 from paddock.rally.privileges import choose_identity
@@ -102,6 +103,8 @@ def run_race(
 def _with_file(request: RaceRequest, file: Path) -> RaceRequest:
     """The request with its client options in that file, which nobody else can read; the ledger sees to its end."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as private:
-        json.dump(dict(request.private_options), private)
+    with writing(file):
+        handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8") as private:
+            json.dump(dict(request.private_options), private)
     return replace(request, client_options=file, private_options={})

@@ -30,6 +30,8 @@ from paddock.rally.processes import RaceProcesses, end, start_ticks, this_proces
 from paddock.rally.progress import Note, TaskProgress
 from paddock.rally.request import RaceRequest
 from paddock.rally.run import race_records, run_race
+from tests.command_line import command_line, one_sentence
+from tests.sampling.fake_elasticsearch import FakeElasticsearch
 
 
 def a_request(race_id: str = "race-1", port: int = 39417, **more: object) -> RaceRequest:
@@ -148,6 +150,72 @@ def test_a_full_disk_is_named_before_rally_starts(
     with pytest.raises(MachineError, match=r"needs .* GiB .* only 100 MiB are free.*RALLY_HOME"):
         run_race(a_request(), Recorder(), print, corpus_bytes=2**30)
     assert not (paths.races_folder() / "race-1").exists()
+
+
+def on_a_full_disk(home: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Call a task with a Rally home on a real file system of 1 MiB on which nothing is free."""
+    separate = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c"]
+    mount = f"mount -t tmpfs -o size=1m none '{home}'"
+    if subprocess.run([*separate, mount], capture_output=True, check=False).returncode != 0:
+        pytest.skip("this kernel lets us mount nothing")
+    fill = f"cat /dev/zero >'{home}/filler' 2>/dev/null; df '{home}' | grep -q 100%"
+    return subprocess.run(
+        [*separate, f'{mount} && {{ {fill}; }} && exec "$@"', "sh", *command_line(*words)],
+        cwd=paths.PROJECT,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_disk_that_fills_up_is_named(fake_rally: Callable[..., None], rally_home: Path) -> None:
+    """Wherever ours comes to write to a full disk: one sentence with the place, and the exit code of the machine."""
+    with FakeElasticsearch() as cluster:
+        hosts = ("--target-hosts", cluster.host)
+        tasks = [
+            ("race", *hosts, "--params", "corpus_file:x.json,corpus_documents:1000"),
+            ("tournament", "refresh-interval", *hosts, "--params", "corpus_file:x.json,corpus_documents:1000000"),
+            ("corpus.generate", "apache", "--documents", "1000"),
+        ]
+        for words in tasks:
+            result = on_a_full_disk(rally_home, *words)
+            said = one_sentence(result)
+            assert re.search(rf"{rally_home}/.*(disk is full|cannot be written|only 0 MiB are free)", said), said
+            assert result.returncode == 3, said
+
+
+def test_half_a_line_on_a_full_disk_does_not_damage_a_journal(rally_home: Path) -> None:
+    """A line that finds no room is taken back, so that the next one that does begins a line of its own."""
+    program = textwrap.dedent("""
+        import pathlib, sys
+        from paddock.errors import MachineError
+        from paddock.tournaments.journal import Journal
+        home = pathlib.Path(sys.argv[-1])
+        journal = Journal(home / "journal.jsonl")
+        journal.add("resumed")
+        with (home / "filler").open("ab", buffering=0) as filler:
+            try:
+                while filler.write(bytes(1000)):
+                    pass
+            except OSError:
+                pass
+        try:
+            journal.add("resumed", text="x" * 100_000)
+        except MachineError as error:
+            print(error)
+        (home / "filler").unlink()
+        journal.add("resumed")
+        print(len((home / "journal.jsonl").read_text().splitlines()))
+    """)
+    mount = f"mount -t tmpfs -o size=64k none '{rally_home}' && exec \"$@\""
+    words = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", mount, "sh", sys.executable, "-c", program]
+    result = subprocess.run([*words, str(rally_home)], cwd=paths.PROJECT, capture_output=True, text=True, check=False)
+    if "permission denied" in result.stderr.lower() or "not permitted" in result.stderr:
+        pytest.skip("this kernel lets us mount nothing")
+    sentence, lines = result.stdout.splitlines()
+    assert sentence.startswith(f"{rally_home}/journal.jsonl could not be written, because its disk is full")
+    assert lines == "2"
 
 
 def test_a_name_that_rally_would_take_for_itself_is_refused() -> None:
