@@ -7,7 +7,9 @@ import re
 import socket
 
 import pytest
+from invoke import Program
 
+import tasks
 from paddock.paths import data_folder, distributions_folder, races_folder
 from tests.command_line import one_sentence, run_paddock
 
@@ -58,6 +60,63 @@ def test_bad_input_ends_in_one_sentence(words: tuple[str, ...], exit_code: int, 
     assert re.search(sentence, one_sentence(result))
     assert result.returncode == exit_code
     assert not races_folder().exists()
+
+
+NUMBERS = [
+    *(("race", option) for option in ("--documents", "--seed", "--port")),
+    *(("tournament heap", f"--{name}") for name in ("seed", "budget", "blocks", "starts", "documents", "corpus-seed")),
+    ("tournament heap", "--port"),
+    *(("corpus.generate apache", option) for option in ("--documents", "--seed")),
+    ("corpus.import x.log --name x", "--year"),
+    ("corpus.inspect x.log", "--lines"),
+    *(("bench.corpus", option) for option in ("--rounds", "--seed")),
+]
+MAY_BE_ZERO = {"--seed", "--corpus-seed", "--lines"}
+
+
+def call(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
+    """Call a task in this process, where nothing is to be run; returns its exit code and what it says."""
+    with pytest.raises(SystemExit) as ended:
+        Program(namespace=tasks.namespace).run(["inv", *words])
+    said = capsys.readouterr()
+    assert "Traceback" not in said.err + said.out
+    return int(ended.value.code or 0), said.err.strip()
+
+
+@pytest.mark.parametrize(("task", "option"), NUMBERS)
+def test_what_is_no_number_is_said(task: str, option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Words, fractions, negative numbers and 0, which is not the same as nothing: wrong usage, and one sentence."""
+    for text in (
+        "abc",
+        "",
+        "-1",
+        *(() if option in MAY_BE_ZERO else ("0",)),
+        *(("inf",) if "budget" in option else ()),
+    ):
+        code, said = call(capsys, *task.split(), f"{option}={text}")
+        assert re.fullmatch(rf"{option} wants a (whole )?number .*, not '{text}': correct it, or leave it out\.", said)
+        assert code == 2
+
+
+def test_every_number_is_read_by_us() -> None:
+    """Invoke's own conversion ends in a traceback, so no task of ours has an option of its types."""
+    contexts = tasks.namespace.to_contexts()
+    assert {argument.kind for context in contexts for argument in context.args.values()} <= {str, bool, list}
+
+
+@pytest.mark.parametrize("task", ["tournament", "track", "report", "corpus.generate", "corpus.import"])
+def test_help_after_a_task_that_wants_a_name_shows_the_way(task: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Invoke takes --help for the name there."""
+    assert call(capsys, task, "--help") == (2, f"'./inv --help {task}' shows what can be said.")
+
+
+def test_where_nothing_answers_rally_is_not_started(fake_rally: object) -> None:
+    """--target-hosts of a cluster that is not there: one sentence, before anything is made."""
+    result = run_paddock("race", "--target-hosts", "localhost:1")
+    assert re.match(r"Nothing answers at http://localhost:1 \(.*\): start the cluster", one_sentence(result))
+    assert result.returncode == 3
+    assert not races_folder().exists()
+    assert not data_folder("paddock-apache").exists()
 
 
 def test_an_impossible_heap_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from invoke import Context, task
 
-from paddock.command_line.sentences import command
+from paddock.command_line.sentences import LARGEST_PORT, command, positive_number, whole_number
 
 
 @task(
@@ -41,22 +41,22 @@ def tournament(
     quick: bool = False,
     dry_run: bool = False,
     resume: bool = False,
-    seed: int = -1,
-    budget: float = 0.0,
-    blocks: int = 0,
-    starts: int = 0,
+    seed: str | None = None,
+    budget: str | None = None,
+    blocks: str | None = None,
+    starts: str | None = None,
     car: str | None = None,
     params: str | None = None,
     car_params: str | None = None,
     corpus: str | None = None,
-    documents: int = 0,
-    corpus_seed: int = 0,
+    documents: str | None = None,
+    corpus_seed: str | None = None,
     version: str | None = None,
     engine: str | None = None,
     java: str | None = None,
     target_hosts: str | None = None,
     client_options: str | None = None,
-    port: int = 39200,
+    port: str = "39200",
     data_path: str | None = None,
     json: bool = False,
 ) -> None:
@@ -77,22 +77,22 @@ def tournament(
         quick=quick,
         dry_run=dry_run,
         resume=find_unfinished(name).id if resume else None,
-        seed=None if seed < 0 else seed,
-        budget=budget or None,
-        blocks=blocks or None,
-        starts=starts or None,
+        seed=whole_number("--seed", seed, least=0),
+        budget=positive_number("--budget", budget),
+        blocks=whole_number("--blocks", blocks),
+        starts=whole_number("--starts", starts),
         car=car,
         params=params,
         car_params=car_params,
         corpus=corpus,
-        documents=documents or None,
-        corpus_seed=corpus_seed or None,
+        documents=whole_number("--documents", documents),
+        corpus_seed=whole_number("--corpus-seed", corpus_seed, least=0),
         version=version,
         engine=engine,
         java=java,
         target_hosts=target_hosts,
         client_options=client_options,
-        port=port,
+        port=whole_number("--port", port, most=LARGEST_PORT) or 0,
         data_path=data_path,
     )
     result = run_tournament(None if resume else name, options)

@@ -20,12 +20,14 @@ def laps_as_csv(result: Result) -> str:
 
     ``began`` leaves breaks of the tournament out. Seconds in ``seconds``, documents per second in ``docs_per_second``
     and, separated by blanks, in ``rates``; processor seconds of the load driver per second in ``driver_load``;
-    milliseconds in the columns of freshness; prices under their names.
+    milliseconds in the columns of freshness; prices under their names. Texts that a
+    spreadsheet would take for a formula have an apostrophe before them, as the OWASP advises ("CSV Injection").
     """
     prices = list(dict.fromkeys(name for lap in result.laps for name in lap.prices))
     target = io.StringIO()
     writer = csv.writer(target, lineterminator="\n")
-    writer.writerow([*_COLUMNS, *(f"freshness_{part}" for part in _FRESHNESS), *prices, "rates"])
+    header = [*_COLUMNS, *(f"freshness_{part}" for part in _FRESHNESS), *prices, "rates"]
+    writer.writerow([_quoted(name) for name in header])
     for lap in result.laps:
         freshness = lap.freshness or {}
         writer.writerow(
@@ -33,9 +35,9 @@ def laps_as_csv(result: Result) -> str:
                 lap.start,
                 lap.block,
                 lap.position,
-                lap.contender,
+                _quoted(lap.contender),
                 "yes" if lap.warmup else "no",
-                lap.void or "",
+                _quoted(lap.void or ""),
                 datetime.fromtimestamp(result.began + lap.began, timezone.utc).isoformat(timespec="milliseconds"),
                 lap.documents,
                 lap.counted,
@@ -49,3 +51,9 @@ def laps_as_csv(result: Result) -> str:
             ]
         )
     return target.getvalue()
+
+
+def _quoted(text: str) -> str:
+    """A text, not a number, on one line and so that no spreadsheet computes it."""
+    line = " ".join(text.splitlines())
+    return f"'{line}" if line.lstrip().startswith(("=", "+", "-", "@")) else line

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from paddock.errors import FileError
+from paddock.files import writing
 
 DONE, FAILED, CUT_OFF = "done", "failed", "cut off"
 
@@ -100,15 +101,24 @@ class Journal:
         return self._before + time.monotonic() - self._began
 
     def add(self, kind: str, **values: Any) -> None:
-        """Add a line and wait until it is on disk."""
+        """Add a line and wait until it is on disk.
+
+        :raises MachineError: if the disk is full; the journal is then as it was.
+        """
         if kind in ("tournament", "resumed"):
             self._began = time.monotonic()
         line = {"kind": kind, "at": time.time(), "elapsed": round(self.elapsed, 3), **values}
         new = not self.file.exists()
-        with self.file.open("ab") as file:
-            file.write((json.dumps(line, separators=(",", ":")) + "\n").encode("utf-8"))
-            file.flush()
-            os.fsync(file.fileno())
+        with writing(self.file), self.file.open("ab", buffering=0) as file:
+            whole = file.tell()
+            text = (json.dumps(line, separators=(",", ":")) + "\n").encode("utf-8")
+            try:
+                while text:
+                    text = text[file.write(text) :]
+                os.fsync(file.fileno())
+            except OSError:
+                os.truncate(self.file, whole)  # a full disk: half a line would damage the next one
+                raise
         if new:
             _sync_folder(self.file.parent)
         _take(self.history, line)

@@ -201,8 +201,9 @@ class TournamentRun:
 
     def _close_cut_off_attempts(self) -> None:
         """Take over what races that were cut off have still written, once they are gone."""
-        for sentence in leftovers.clear_abandoned():
-            say(sentence)
+        with leftovers.racing() as cleared:
+            for sentence in cleared:
+                say(sentence)
         for attempt in self._journal.history.attempts:
             if attempt.ended is None:
                 known = len(attempt.laps)
@@ -298,6 +299,4 @@ def check_races(setting: Setting, fetch: bool) -> Checked:
         lines.append(command.printable(race.request))
         if race.corpus is not None:
             corpora[f"the corpus {race.corpus.name}"] = race.corpus.sha256
-        if race.request.client_options_temporary and race.request.client_options:
-            race.request.client_options.unlink(missing_ok=True)
     return Checked(tuple(lines), corpora)

@@ -29,6 +29,15 @@ def main():
     race = {"race-id": race_id, "challenge": options["challenge"], "car": options.get("car", "").split(",")}
     (folder / "race.json").write_text(json.dumps(race))
     (folder / "arguments.json").write_text(json.dumps({"arguments": sys.argv[1:], "uid": os.getuid()}))
+    if "client-options" in options:
+        # Not the contents, of which nothing may be left behind.
+        file = Path(options["client-options"])
+        seen = {
+            "file": str(file),
+            "mode": oct(file.stat().st_mode & 0o777),
+            "clusters": list(json.loads(file.read_text())),
+        }
+        (folder / "client-options.json").write_text(json.dumps({**seen, "environment": sorted(os.environ)}))
     if behaviour.get("node"):
         pretend_to_be_a_node(behaviour["python"], install)
     if behaviour.get("stubborn"):

@@ -67,6 +67,37 @@ def test_without_namespaces_another_user_is_taken(no_namespaces: None, tmp_path:
 
 
 @as_root
+def test_only_what_the_race_needs_changes_its_owner(no_namespaces: None, tmp_path: Path) -> None:
+    """Folders without their contents, files by name; no hard link, no link's target, nothing of somebody else's."""
+    for folder in (tmp_path, *tmp_path.parents[:2]):
+        folder.chmod(0o755)
+    elsewhere, home = tmp_path / "elsewhere", tmp_path / "home"
+    (home / "races" / "of old").mkdir(parents=True)
+    elsewhere.mkdir()
+    for file in (elsewhere / "precious", elsewhere / "target", home / "races" / "of old" / "race.json", home / "log"):
+        file.write_text("precious")
+    (home / "hard").hardlink_to(elsewhere / "precious")
+    (home / "soft").symlink_to(elsewhere / "target")
+    (home / "folder").symlink_to(elsewhere)
+    (home / "of somebody").touch()
+    os.chown(home / "of somebody", 4711, 4711)
+    choose_identity(True, False, (), (home, home / "races"), (home / "log", home / "absent"))
+    nobody = home.stat().st_uid
+    assert nobody != 0
+    assert [(home / name).stat().st_uid for name in ("races", "log")] == [nobody, nobody]
+    assert not (home / "absent").exists()
+    untouched = (elsewhere, elsewhere / "precious", elsewhere / "target", home / "races" / "of old")
+    assert {place.stat().st_uid for place in (*untouched, home / "races" / "of old" / "race.json")} == {0}
+    for name in ("hard", "soft", "of somebody"):
+        with pytest.raises(MachineError, match=rf"'nobody' cannot write to .*{name}"):
+            choose_identity(True, False, (), (home,), (home / name,))
+    with pytest.raises(MachineError, match=r"'nobody' cannot write to .*folder"):
+        choose_identity(True, False, (), (home, home / "folder"))
+    assert {place.stat().st_uid for place in untouched} == {0}
+    assert (home / "of somebody").stat().st_uid == 4711
+
+
+@as_root
 def test_what_that_user_cannot_read_or_reach_is_named(no_namespaces: None, tmp_path: Path) -> None:
     """Paddock in /root: the sentence names the file and the ways out."""
     secret = tmp_path / "private" / "file"
@@ -74,7 +105,7 @@ def test_what_that_user_cannot_read_or_reach_is_named(no_namespaces: None, tmp_p
     secret.touch()
     with pytest.raises(MachineError, match=r"'nobody' may not read .*private/file.*PADDOCK_USER"):
         choose_identity(True, False, (secret,), ())
-    with pytest.raises(MachineError, match=r"'nobody' cannot reach .*RALLY_HOME"):
+    with pytest.raises(MachineError, match=r"'nobody' cannot write to .*RALLY_HOME"):
         choose_identity(True, False, (), (secret.parent / "home",))
 
 

@@ -174,6 +174,17 @@ def test_csv_has_every_lap_and_figure() -> None:
         assert (row["warmup"] == "yes") is lap.warmup
 
 
+@pytest.mark.parametrize("name", ["=1+1", "+1", "-fsync", "@SUM(A1)", "\t=1+1", "a\r=1+1", "\n=1+1"])
+def test_no_text_is_a_formula_to_a_spreadsheet(name: str) -> None:
+    """Names and reasons that begin like a formula are quoted; negative numbers stay numbers."""
+    one = study()
+    lap = replace(one.laps[0], contender=name, void=name, prices={"bytes/doc": -2.5})
+    (row,) = csv.DictReader(io.StringIO(laps_as_csv(replace(one, laps=(lap,))), newline=""))
+    assert row["contender"] == row["void"]
+    assert row["contender"].startswith(("'", "a "))
+    assert row["bytes/doc"] == "-2.5"
+
+
 def test_void_laps_count_nowhere() -> None:
     """Void laps and starts are listed and left out of everything else."""
     one = with_voids()

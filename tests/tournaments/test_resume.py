@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from paddock import paths
-from paddock.errors import UsageError
+from paddock.errors import MachineError, UsageError
+from paddock.locks import locked
 from paddock.rally.processes import RaceProcesses, end
 from paddock.tournaments.journal import CUT_OFF, DONE
 from paddock.tournaments.model import UNDECIDED
@@ -86,6 +87,24 @@ def test_after_kill_9_it_goes_on_without_losing_or_repeating_a_lap(
     assert [lap.void for lap in result.laps if lap.void] == ["the start was cut off in this block"]
     assert result.main.verdicts[0].pairs == 12
     assert any("was cut off once" in note for note in result.notes)
+
+
+def test_while_a_race_is_running_nothing_is_cleared_up_nor_resumed(
+    process: Callable[..., subprocess.Popen[str]], fake_laps: Behave, definition: Write
+) -> None:
+    """Clearing up comes after the lock on races: what the killed tournament left stays as it is until it is free."""
+    killed = process(definition(stop_early=False), {"001": 16}, 16)
+    killed.send_signal(signal.SIGKILL)
+    killed.wait()
+    (attempt,) = find_tournament("latest").history().attempts
+    left = len(RaceProcesses(attempt.race_id).all())
+    with (
+        locked(paths.state_folder() / "race.lock", "", wait=False),
+        pytest.raises(MachineError, match="has to wait for the race"),
+    ):
+        hold(None, resume="latest")
+    assert len(RaceProcesses(attempt.race_id).all()) == left > 0
+    assert [one.ended for one in find_tournament("latest").history().attempts] == [None]
 
 
 def test_laps_that_only_the_lap_runner_knows_of_are_taken_over(

@@ -110,7 +110,7 @@ def test_none_is_the_same_as_left_out(name: str) -> None:
     [
         (
             {"bulk_sise": 5},
-            r"no parameter of the track 'apache' 'bulk_sise'\. Did you mean 'bulk_size'.*inv tracks apache",
+            r"no parameter of the track 'apache' 'bulk_sise'\. Did you mean 'bulk_size'.*inv track apache",
         ),
         ({"bulk_size": 0}, "bulk_size must be at least 1, but is 0: Documents per bulk request"),
         ({"bulk_size": "many"}, "bulk_size must be a whole number, but is 'many'"),

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import shutil
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import pytest
+from shared import registration
 
 from paddock import paths, tracks
 from paddock.errors import FileError, UsageError
+from paddock.paths import PROJECT
 
 DENSE: dict[str, Any] = {
     "number_of_shards": 3,
@@ -238,3 +241,15 @@ def test_a_track_is_read_anew_when_a_file_of_it_changes(tmp_path: Path) -> None:
     challenge.write_text("{")
     with pytest.raises(FileError):
         tracks.load_track("apache", tmp_path / "tracks")
+
+
+def test_another_rally_is_named_once(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Under the Rally that the project pins nothing is said; under another one a sentence, in one process only."""
+    monkeypatch.setenv("PADDOCK_OTHER_RALLY_SAID", "")  # and forgotten after the test
+    registration.mention_other_rally(metadata.version("esrally"))
+    assert capsys.readouterr().out == ""
+    for _ in range(3):
+        registration.mention_other_rally("2.12.0")
+    said = capsys.readouterr().out
+    assert said.count("made for Rally 2.13.0 and are tested with it; this is Rally 2.12.0.") == 1
+    assert f"esrally=={registration.MADE_FOR}" in (PROJECT / "pyproject.toml").read_text()
