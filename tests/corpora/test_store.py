@@ -335,9 +335,7 @@ def stepwise() -> Iterator[Callable[[], subprocess.Popen[str]]]:
 
     def start() -> subprocess.Popen[str]:
         words = [sys.executable, "-c", MAKE, str(DOCUMENTS), "stepwise"]
-        started.append(
-            subprocess.Popen(words, cwd=PROJECT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        )
+        started.append(subprocess.Popen(words, cwd=PROJECT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
         return started[-1]
 
     yield start
