@@ -15,6 +15,7 @@ from paddock import paths
 from paddock.errors import UsageError
 from paddock.rally.processes import RaceProcesses, end
 from paddock.tournaments.journal import CUT_OFF, DONE
+from paddock.tournaments.model import UNDECIDED
 from paddock.tournaments.results import load_result
 from paddock.tournaments.store import find_tournament, tournament_ids
 from tests.machine import PATIENCE, wait_until
@@ -116,6 +117,9 @@ def test_ctrl_c_keeps_what_was_measured(
     partly = load_result(tournament_id)
     assert partly.stopped == "interrupted"
     assert partly.main.verdicts[0].pairs == 8
+    # 8 blocks of +30 % suffice for a fixed number of blocks, and not where they were chosen by who watched them.
+    assert partly.main.verdicts[0].verdict == UNDECIDED
+    assert any("what was seen may be why" in note for note in partly.notes)
     fake_laps(rates={"30s": 13_000})
     assert hold(None, resume=tournament_id).main.verdicts[0].pairs == 12
 

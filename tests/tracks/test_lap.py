@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -220,6 +221,26 @@ def test_markers_are_not_counted(tmp_path: Path) -> None:
     assert result["record"]["documents_counted"] == 25
     assert result["record"]["void"] is None
     assert result["service_time"] == pytest.approx(result["record"]["seconds"], abs=1e-6)
+
+
+def test_the_load_begins_at_its_phase(tmp_path: Path) -> None:
+    """The rest comes before the index, the wait between index and load; both are told, neither is part of the load."""
+    client, times = FakeElasticsearch(), {}
+
+    def note(name: str, call: Any) -> Any:
+        async def noted(**request: Any) -> Any:
+            times.setdefault(name, time.perf_counter())
+            return await call(**request)
+
+        return noted
+
+    for name in ("delete", "create", "bulk"):
+        setattr(client, name, note(name, getattr(client, name)))
+    record = run(client, tmp_path, freshness_probe=True, phase=0.3, rest=0.14, wait=0.06)["record"]
+    assert times["create"] - times["delete"] >= 0.14
+    assert times["bulk"] - times["create"] >= 0.06
+    assert (record["refresh_phase"], record["rest_seconds"], record["wait_seconds"]) == (0.3, 0.14, 0.06)
+    assert record["ended_at"] - record["started_at"] < 0.06 + record["seconds"]
 
 
 def test_no_journal_no_file(tmp_path: Path) -> None:
