@@ -144,7 +144,6 @@ def test_a_difference_that_may_be_negligible_is_called_so() -> None:
     assert (large.verdict, large.negligible) == (FASTER, False)
 
 
-@pytest.mark.slow
 def test_whoever_stops_when_it_looks_good_gets_no_false_winner() -> None:
     """Identical contenders, stopped by hand as soon as the fixed-n test says p <= 5 %: false winners in 5 % at most.
 
@@ -179,7 +178,6 @@ def test_a_figure_that_was_not_measured_is_none() -> None:
     assert figure(laps_at([{"a": None}])[0], DOCS_PER_SECOND) is None
 
 
-@pytest.mark.slow
 def test_false_winners_are_rare_even_with_early_stops() -> None:
     """Identical contenders on a drifting machine: looked at after every block, then judged: wrong at most 6 %."""
     wrong, tournaments = 0, 400
