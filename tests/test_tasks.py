@@ -11,7 +11,7 @@ from invoke import Program
 
 import tasks
 from paddock.paths import data_folder, distributions_folder, races_folder
-from tests.command_line import one_sentence, run_paddock
+from tests.command_line import one_sentence, run_here, run_paddock
 
 
 def test_every_task_has_one_clear_line() -> None:
@@ -56,7 +56,7 @@ def test_help_has_examples_and_explains_each_option() -> None:
 )
 def test_bad_input_ends_in_one_sentence(words: tuple[str, ...], exit_code: int, sentence: str) -> None:
     """Each mistake is named with a way out; nothing is downloaded, made or started."""
-    result = run_paddock("race", "--dry-run", *words)
+    result = run_here("race", "--dry-run", *words)
     assert re.search(sentence, one_sentence(result))
     assert result.returncode == exit_code
     assert not races_folder().exists()
@@ -157,7 +157,7 @@ def test_a_taken_port_is_said(fake_rally: object) -> None:
 def test_lists_are_for_people_and_machines(task: str) -> None:
     """Every list has a table and JSON, and neither has colours when it is piped."""
     people = run_paddock(task)
-    machines = run_paddock(task, "--json")
+    machines = run_here(task, "--json")
     assert people.returncode in (0, 3)
     assert "\x1b" not in people.stdout
     assert json.loads(machines.stdout)

@@ -16,10 +16,7 @@ from paddock.reports.write import write_report
 from tests.reports.results import ALL, decided, grid, undecided
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed (apt-get install chromium)"),
-]
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed (apt-get install chromium)")
 
 # The page under test stands in a frame, because a window cannot be as narrow as a phone. The script opens all details
 # and writes into the outer page what it found.

@@ -43,7 +43,7 @@ def a_journal(folder: Path) -> Journal:
 
 
 @given(cut=st.integers(0, 4000))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None)
 def test_a_journal_cut_anywhere_can_be_read_and_gone_on_with(tmp_path: Path, cut: int) -> None:
     """Whole lines before the cut stay, half a line is dropped, and what is added then is read again."""
     file = tmp_path / "journal.jsonl"
@@ -62,7 +62,7 @@ def test_a_journal_cut_anywhere_can_be_read_and_gone_on_with(tmp_path: Path, cut
 
 
 @given(pieces=st.lists(st.integers(1, 60), max_size=40), known=st.integers(0, 5))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None)
 def test_a_growing_file_is_read_once(tmp_path: Path, pieces: list[int], known: int) -> None:
     """However the lines arrive, each is handed out once and in order; those known before are left out."""
     file = tmp_path / "laps.jsonl"
