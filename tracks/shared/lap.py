@@ -13,7 +13,7 @@ import elasticsearch
 from esrally import exceptions
 
 from shared.freshness import FreshnessProbe
-from shared.health import WaitForHealth
+from shared.index_runners import WaitForHealth
 from shared.lap_documents import bulks
 from shared.lap_figures import index_figures, last_node_figures, node_figures, settings_in_force, wait_for_merges
 from shared.lap_journal import append_lap
