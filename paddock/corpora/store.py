@@ -13,15 +13,18 @@ import itertools
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from paddock.corpora.finish import Provenance, finish_corpus, remove_corpus, unfinished, writing_errors
-from paddock.corpora.generate import GENERATOR_VERSION, write_corpus
+from paddock.corpora.generate import write_corpus
 from paddock.corpora.recipe import Recipe, load_recipe, recipe_names
 from paddock.corpora.record import (
     CORPUS_PREFIX,
     FROM_IMPORT,
     FROM_RECIPE,
+    GENERATOR_VERSION,
     RECORD_ENDING,
+    TEST_MODE_DOCUMENTS,
     CorpusRecord,
     corpus_file,
     corpus_name,
@@ -30,11 +33,13 @@ from paddock.corpora.record import (
     record_file,
     save_record,
 )
-from paddock.corpora.writer import TEST_MODE_DOCUMENTS, Written
 from paddock.errors import CorpusError, UsageError
 from paddock.files import checksum, require_room
 from paddock.paths import data_folder
 from paddock.suggestions import unknown
+
+if TYPE_CHECKING:
+    from paddock.corpora.writer import Written
 
 # Called with a description and the number of documents; gives a function that takes those done since its last call.
 Progress = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
