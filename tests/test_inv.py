@@ -106,6 +106,30 @@ def test_without_a_network_the_first_call_says_so(checkout: Path, tools: Path) -
     assert not (checkout / ".venv" / "requirements.lock").exists()
 
 
+@pytest.mark.parametrize(
+    ("environment", "compiled"), [({"PYTHONDONTWRITEBYTECODE": "1"}, True), ({"PYTHONDONTWRITEBYTECODE": ""}, False)]
+)
+def test_bytecode_is_made_once_where_python_keeps_none(
+    checkout: Path, tools: Path, environment: dict[str, str], compiled: bool
+) -> None:
+    """Container images often forbid it, and then every ./inv would compile all that it imports."""
+    for name in ("mkdir", "chmod"):
+        (tools / name).symlink_to(shutil.which(name))
+    make = (
+        'for last in "$@"; do :; done; case "$*" in *-m*venv*) mkdir -p "$last/bin"; for tool in python uv invoke; do '
+        'printf "#!/bin/sh\necho $tool \\$* >>$last/calls\n" >"$last/bin/$tool"; chmod +x "$last/bin/$tool"; done; '
+        "esac; exit 0"
+    )
+    a_python(tools, "python3", (3, 11), body=make)
+    result = call(checkout, tools, **environment)
+    assert result.returncode == 0, result.stderr
+    pip, uv, invoke = (checkout / ".venv" / "calls").read_text().splitlines()
+    assert pip.startswith("python -m pip")
+    assert uv.startswith("uv pip install")
+    assert ("--compile-bytecode" in uv) is compiled
+    assert invoke.startswith("invoke --search-root")
+
+
 def test_a_folder_that_cannot_be_written_to_is_named(checkout: Path, tools: Path) -> None:
     """Somebody else's checkout: the sentence says where nothing can be installed."""
     if os.geteuid() == 0:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from paddock.engine import Engine
 from paddock.engine.java import Java, embedded_java
 from paddock.errors import MachineError, UsageError
 from paddock.imports import ImportOptions, import_corpus
+from paddock.paths import PROJECT
 from paddock.race_options import RaceOptions, check_java_options, prepare
 from tests.sampling.fake_elasticsearch import FakeElasticsearch
 
@@ -30,6 +33,16 @@ def test_the_defaults_are_a_race_of_apache_with_one_gigabyte() -> None:
     assert race.request.cars == ("1gheap",)
     assert race.request.engine.kind == "embedded"
     assert race.request.track_params == {}
+
+
+def test_a_race_with_a_corpus_that_is_there_loads_no_generator() -> None:
+    """Numeric libraries and the generator's compiler take a second to load: only who makes a corpus waits for them."""
+    code = (
+        "import sys; from paddock.race_options import RaceOptions, prepare; prepare(RaceOptions(), fetch=False); "
+        "print({'numpy', 'numba', 'scipy', 'matplotlib'} & set(sys.modules))"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], cwd=PROJECT, capture_output=True, text=True, check=False)
+    assert ran.stdout == "set()\n", ran.stderr
 
 
 def test_what_race_json_does_not_say_stands_in_the_user_tags() -> None:

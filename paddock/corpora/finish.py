@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paddock.corpora.record import (
+    TEST_MODE_DOCUMENTS,
     CorpusRecord,
     companion_files,
     corpus_name,
@@ -20,11 +21,13 @@ from paddock.corpora.record import (
     offset_file,
     save_record,
 )
-from paddock.corpora.writer import TEST_MODE_DOCUMENTS, Written
 from paddock.errors import MachineError, UsageError
 from paddock.files import replacing
 from paddock.locks import locked
 from paddock.paths import data_folder
+
+if TYPE_CHECKING:
+    from paddock.corpora.writer import Written
 
 _UNFINISHED = ".unfinished."
 

@@ -1,4 +1,8 @@
-"""Writing the documents of a recipe to a file: blocks filled by threads, written in order."""
+"""Writing the documents of a recipe to a file: blocks filled by threads, written in order.
+
+numpy and the kernel's compiler take a second to load, and most corpora are there already: they are imported here only
+when one is written.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +11,15 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from paddock.corpora.kernel import new_buffer, write_block
-from paddock.corpora.models import build_world
 from paddock.corpora.recipe import Recipe
-from paddock.corpora.world import World
-from paddock.corpora.writer import CorpusWriter, Written
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from paddock.corpora.world import World
+    from paddock.corpora.writer import Written
 
 _MOST_THREADS = 16
 
@@ -36,6 +41,9 @@ def write_corpus(
     :param progress: is told the number of documents written so far, after each block.
     :raises OSError: if the file cannot be written.
     """
+    from paddock.corpora.models import build_world
+    from paddock.corpora.writer import CorpusWriter
+
     done = 0
     with CorpusWriter(file) as writer:
         for block, count in _blocks(build_world(recipe), documents, seed, threads or available_threads()):
@@ -48,6 +56,10 @@ def write_corpus(
 
 def _blocks(world: World, documents: int, seed: int, threads: int) -> Iterator[tuple[memoryview, int]]:
     """The blocks in order, with their numbers of documents; a block is valid until the next is asked for."""
+    import numpy as np
+
+    from paddock.corpora.kernel import new_buffer, write_block
+
     per_block = world.documents_per_block
     buffers = [new_buffer(world, min(documents, per_block)) for _ in range(threads + 1)]
     running: deque[tuple[Future[int], np.ndarray, int]] = deque()

@@ -22,7 +22,6 @@ from types import TracebackType
 import numpy as np
 
 LINES_PER_OFFSET = 50_000  # as esrally/utils/io.py notes them
-TEST_MODE_DOCUMENTS = 1000  # what Rally's test mode expects in the -1k file
 
 _NEWLINE = ord("\n")
 _BUFFER_BYTES = 8 << 20

@@ -114,6 +114,9 @@ class _ParameterSourcesOnly:
     def register_scheduler(self, name: str, scheduler: Any) -> None:
         """Nor are schedules."""
 
+    def register_track_processor(self, processor: Any) -> None:
+        """Nor is what prepares a corpus."""
+
 
 def _load_plugins(folder: Path) -> None:
     from esrally.utils import modules

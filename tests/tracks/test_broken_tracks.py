@@ -38,7 +38,7 @@ def failure(tracks_folder: Path) -> FileError:
         ("apache/track.json", '"version": 2,', '"version": 2'),
         ("../challenges/ingest.json", '"default": true,', '"default": true;'),
         ("../challenges/ingest-and-search.json", '"iterations": {{', '"iterations" {{'),
-        ("../challenges/parts/ingest-tasks.json", '"name": "check-document-count",', '"name": check-document-count,'),
+        ("../challenges/parts/ingest-tasks.json", '"name": "settle",', '"name": settle,'),
         ("apache/operations/top-paths.json", '"size": 20', '"size": 2O'),
         ("apache/index.json", '"dynamic": "strict",', '"dynamic": strict,'),
     ],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -13,11 +12,9 @@ from esrally.track import track as rally_track
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from shared.growth import GrownDocuments, GrowthDocuments, added_documents
-from shared.settle import Settle
 
 from paddock import tracks
 from tests.tracks import paced_race
-from tests.tracks.lap_client import FakeElasticsearch
 
 ALL_TRACKS = tracks.track_names()
 FILES = (60, 41)
@@ -91,8 +88,8 @@ def test_every_query_at_every_size(name: str, test_mode: bool) -> None:
     searches = next(one for one in track.challenges if one.name == "ingest-and-search").tasks
     queries = [task for task in searches if (track.folder / "operations" / f"{task}.json").exists()]
     names = [leaf.name for entry in built.selected_challenge.schedule for leaf in entry]
-    assert names[:3] == ["delete-index", "create-index", "wait-for-health"]
-    assert names[3:] == [
+    assert names[0] == "fresh-index"
+    assert names[1:] == [
         name
         for step in (1, 2, 4, 8)
         for name in (f"bulk-to-{step}x", f"settle-at-{step}x", *(f"{query}-at-{step}x" for query in queries))
@@ -148,43 +145,6 @@ def test_nonsense_is_refused(steps: Any, available: int, sentence: str) -> None:
     step = steps[0] if steps else 1
     with pytest.raises(exceptions.InvalidSyntax, match=sentence):
         added_documents(available, {"growth-steps": steps, "growth-step": step})
-
-
-def settled(index: FakeElasticsearch, expected: int, patience: float = 5, **changes: Any) -> dict[str, Any]:
-    """One call of the runner."""
-    params = {"index": "logs", "expected": expected, "enforce": True, "wait-for-merges": True, **changes}
-
-    async def settle() -> dict[str, Any]:
-        with index.new_request_context():
-            return await Settle(patience)(index, params)
-
-    return asyncio.run(settle())
-
-
-def test_settling_refreshes_counts_and_waits() -> None:
-    """In this order, and the merges are waited for as long as they take."""
-    index = FakeElasticsearch()
-    index.documents, index.merging = [b"{}"] * 3, 2
-    assert settled(index, 3)["counted"] == 3
-    assert [name for name in index.names() if name != "options"] == ["refresh", "count", "merges"]
-    assert index.merging == 0
-
-
-def test_settling_without_waiting() -> None:
-    """wait_for_merges:false looks at no merge."""
-    index = FakeElasticsearch()
-    settled(index, 0, **{"wait-for-merges": False})
-    assert "merges" not in index.names()
-
-
-def test_missing_documents_and_endless_merges_end_the_race() -> None:
-    """What follows would be measured on something else than it says."""
-    index = FakeElasticsearch()
-    with pytest.raises(exceptions.RallyTaskAssertionError, match="'logs' has 0 documents, but 5 were sent"):
-        settled(index, 5)
-    index.merging = 10**9
-    with pytest.raises(exceptions.RallyTaskAssertionError, match=r"still run after 0 s.*wait_for_merges"):
-        settled(index, 0, patience=0)
 
 
 def test_rally_loads_one_step_after_the_other(tmp_path: Path) -> None:

@@ -133,8 +133,8 @@ def test_parameters_reach_the_index_and_the_load(name: str) -> None:
     expected = {"bulk-size": 500, "looped": True, "conflicts": "random", "conflict-probability": 10}
     expected |= {"on-conflict": "update", "recency": 0.5, "first-documents": 4000}
     assert expected.items() <= bulk.operation.params.items()
-    assert task(built, "wait-for-health").operation.params["status"] == "green"
-    assert task(built, "wait-for-merges") is None
+    assert task(built, "fresh-index").operation.params["status"] == "green"
+    assert task(built, "settle").operation.params["wait-for-merges"] is False
     assert task(built, "force-merge").operation.params["max-num-segments"] == 1
     search = task(built, "latest-errors")
     assert (search.clients, search.warmup_iterations, search.iterations) == (2, 5, 7)
@@ -149,21 +149,21 @@ def test_plain_ingest_uses_rallys_own_bulk(name: str) -> None:
     assert bulk.param_source is None
     assert "conflicts" not in bulk.params
     assert "looped" not in bulk.params
-    assert task(built, "check-document-count").operation.params["enforce"] is True
+    assert task(built, "settle").operation.params["enforce"] is True
 
 
 @pytest.mark.parametrize("params", [{"conflicts": "random"}, {"time_period": 5}, {"error_level": "non-fatal"}])
 def test_count_is_only_reported_where_it_cannot_be_known(params: dict[str, Any]) -> None:
     """Replaced documents, a repeated corpus and tolerated errors make the count differ without anything being wrong."""
     built = tracks.build(tracks.load_track("apache"), params, "ingest")
-    assert task(built, "check-document-count").operation.params["enforce"] is False
+    assert task(built, "settle").operation.params["enforce"] is False
 
 
 @pytest.mark.parametrize(("replicas", "status"), [(0, "green"), (1, "yellow")])
 def test_health_follows_the_replicas(replicas: int, status: str) -> None:
     """One node can never be green with replicas, so the default does not ask for it."""
     built = tracks.build(tracks.load_track("apache"), {"number_of_replicas": replicas}, "ingest")
-    assert task(built, "wait-for-health").operation.params["status"] == status
+    assert task(built, "fresh-index").operation.params["status"] == status
 
 
 @pytest.mark.parametrize("name", ALL_TRACKS)

@@ -10,14 +10,14 @@ from esrally import exceptions
 from esrally.track import track as rally_track
 from esrally.track.params import BulkIndexParamSource, ParamSource, create_default_reader
 
-from shared.selection import documents_to_index
+from shared.corpora import documents_to_index
 
 
 class GrowthDocuments(BulkIndexParamSource):
     """Indexes what one step adds to those before it.
 
     Parameters as for Rally's ``bulk``, and ``growth-steps`` (all sizes, ascending), ``growth-step`` (this one) and
-    those of :func:`shared.selection.documents_to_index`, which say how many documents the largest step has.
+    those of :func:`shared.corpora.documents_to_index`, which say how many documents the largest step has.
     """
 
     def __init__(self, track: Any, params: dict[str, Any], **kwargs: Any):

@@ -14,7 +14,7 @@ from esrally import exceptions
 
 from shared.disturbance import Disturbance, local_nodes
 from shared.freshness import FreshnessProbe
-from shared.health import WaitForHealth
+from shared.index_runners import WaitForHealth
 from shared.lap_documents import bulks
 from shared.lap_figures import (
     index_actions,

@@ -14,9 +14,8 @@ from typing import Any
 from esrally import exceptions
 from esrally.track.params import BulkIndexParamSource, ParamSource
 
-from shared.first_documents import first_of
+from shared.corpora import documents_to_index, first_of
 from shared.pace import Pace, read_pace
-from shared.selection import documents_to_index
 
 ARRIVALS = ("even", "poisson")
 
@@ -26,7 +25,7 @@ class PacedDocuments(BulkIndexParamSource):
 
     Parameters as for Rally's ``bulk``, and ``phases`` (see :func:`shared.pace.read_pace`), ``documents-in-a-bulk`` (of
     which ``bulk-size`` is the most), ``arrivals`` ("even" or "poisson"), ``journal`` (an absolute path, or none) and
-    those of :func:`shared.selection.documents_to_index`, which say what is repeated as often as needed.
+    those of :func:`shared.corpora.documents_to_index`, which say what is repeated as often as needed.
     """
 
     def __init__(self, track: Any, params: dict[str, Any], **kwargs: Any):

@@ -1,4 +1,4 @@
-"""Tells Rally about the runners, parameter sources and schedules of all tracks."""
+"""Tells Rally about the runners, parameter sources, schedules and the preparation of all tracks."""
 
 from __future__ import annotations
 
@@ -9,15 +9,13 @@ from typing import Any
 
 from esrally.utils import console
 
-from shared.document_count import CheckDocumentCount, ExpectedDocuments
-from shared.first_documents import FirstDocuments
+from shared.corpora import FirstDocuments, UnpreparedCorpora
 from shared.growth import GrownDocuments, GrowthDocuments
-from shared.health import WaitForHealth
+from shared.index_runners import ExpectedDocuments, FreshIndex, Settle, TracksIndex
 from shared.lap import RunLap
 from shared.lap_plan import LapPlan
 from shared.paced_documents import ExpectedPacedDocuments, PacedDocuments
 from shared.paced_schedule import PacedSchedule
-from shared.settle import Settle
 
 # The Rally that these tracks were made for and are tested with; pyproject.toml pins it.
 MADE_FOR = "2.13.0"
@@ -30,6 +28,8 @@ def register(registry: Any) -> None:
     :param registry: Rally's plugin registry, as it is passed to ``register`` in a ``track.py``.
     """
     mention_other_rally(metadata.version("esrally"))
+    registry.register_track_processor(UnpreparedCorpora())
+    registry.register_param_source("fresh-index", TracksIndex)
     registry.register_param_source("first-documents", FirstDocuments)
     registry.register_param_source("expected-documents", ExpectedDocuments)
     registry.register_param_source("lap-plan", LapPlan)
@@ -37,8 +37,7 @@ def register(registry: Any) -> None:
     registry.register_param_source("expected-paced-documents", ExpectedPacedDocuments)
     registry.register_param_source("growth-documents", GrowthDocuments)
     registry.register_param_source("grown-documents", GrownDocuments)
-    registry.register_runner("check-document-count", CheckDocumentCount(), async_runner=True)
-    registry.register_runner("wait-for-health", WaitForHealth(), async_runner=True)
+    registry.register_runner("fresh-index", FreshIndex(), async_runner=True)
     registry.register_runner("lap", RunLap(), async_runner=True)
     registry.register_runner("settle", Settle(), async_runner=True)
     registry.register_scheduler("paced", PacedSchedule)

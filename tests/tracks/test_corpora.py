@@ -1,19 +1,27 @@
-"""The parameter source for the first documents: which and how many, read from files by Rally's own reader."""
+"""The corpora of a load: what Rally still has to prepare, and which documents are sent, by Rally's own reader."""
 
 from __future__ import annotations
 
 import json
 import math
+import os
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
-from esrally import exceptions
+from esrally import config, exceptions
+from esrally.track import loader
 from esrally.track import track as rally_track
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from shared.document_count import ExpectedDocuments
-from shared.first_documents import FirstDocuments
-from shared.selection import documents_to_index
+from shared import corpora
+from shared.corpora import FirstDocuments, UnpreparedCorpora, documents_to_index
+from shared.index_runners import ExpectedDocuments
+
+from paddock import tracks
+from paddock.corpora.store import ensure_corpus
+from paddock.paths import TRACKS
 
 DOCUMENTS = 101
 
@@ -116,3 +124,74 @@ def test_nonsense_is_refused(params: dict[str, Any], sentence: str) -> None:
     """Plain Rally users get a sentence as well, in the names of the track's parameters."""
     with pytest.raises(exceptions.InvalidSyntax, match=sentence):
         documents_to_index(10, params)
+
+
+@pytest.fixture
+def prepared(tmp_path: Path) -> tuple[Any, Path, Callable[[], list[str]]]:
+    """A track with a corpus in Rally's data folder, that corpus's file, and what its preparation still does.
+
+    Registered through Rally's own registry, which injects what the preparation needs.
+    """
+    rally_home = tmp_path / "rally"
+    configuration = config.Config()
+    configuration.add(config.Scope.application, "benchmarks", "local.dataset.cache", str(rally_home))
+    configuration.add(config.Scope.application, "track", "track.path", str(TRACKS / "apache"))
+    for name in ("include.tasks", "exclude.tasks"):
+        configuration.add(config.Scope.application, "track", name, None)
+    configuration.add(config.Scope.application, "system", "offline.mode", True)
+    configuration.add(config.Scope.application, "track", "test.mode.enabled", False)
+    file = rally_home / "paddock-apache" / "apache-1000000.json"
+    file.parent.mkdir(parents=True)
+    file.write_text('{"n":1}\n' * 50_001, encoding="utf-8")
+    built = tracks.build(
+        tracks.load_track("apache"), {"corpus_documents": 50_001, "corpus_bytes": file.stat().st_size}, "ingest"
+    )
+
+    def prepare() -> list[str]:
+        registry = loader.TrackProcessorRegistry(configuration)
+        registry.register_track_processor(UnpreparedCorpora())
+        own = [one for one in registry.processors if one not in registry.required_processors]
+        assert [type(one) for one in own] == [UnpreparedCorpora]
+        done = []
+        for function, arguments in own[0].on_prepare_track(built, str(rally_home)):
+            function(**arguments)
+            done.append(arguments["document_set"].document_file)
+        return done
+
+    return built, file, prepare
+
+
+def test_rally_prepares_what_is_not_ready_and_nothing_twice(prepared: Any) -> None:
+    """A file without its offsets, or with older ones, is prepared by Rally's own code; after that there is nothing."""
+    _, file, prepare = prepared
+    offsets = Path(f"{file}.offset")
+    assert prepare() == [file.name]
+    assert offsets.read_text().splitlines() == [f"50000;{50_000 * 8}"]
+    assert prepare() == []
+    os.utime(offsets, (0, 0))
+    assert prepare() == [file.name]
+    assert prepare() == []
+
+
+def test_a_generated_corpus_is_ready() -> None:
+    """What ./inv corpus.generate leaves behind costs no race any preparation: size and offsets are right."""
+    made = ensure_corpus("apache", 1000, 5, None)
+    documents = rally_track.Documents(
+        "bulk", made.file.name, number_of_documents=1000, uncompressed_size_in_bytes=made.bytes, target_index="logs"
+    )
+    assert corpora._ready(documents, ["/nowhere", str(made.file.parent)])
+    made.file.write_bytes(b"{}\n")
+    assert not corpora._ready(documents, ["/nowhere", str(made.file.parent)])
+
+
+def test_a_file_that_is_not_what_the_track_says(prepared: Any) -> None:
+    """It is left to Rally, which refuses it in its own words."""
+    built, file, prepare = prepared
+    prepare()
+    file.write_bytes(file.read_bytes()[:-8])
+    with pytest.raises(exceptions.DataError, match="does not have the expected"):
+        prepare()
+    file.unlink()
+    with pytest.raises(exceptions.DataError, match="no base URL"):
+        prepare()
+    assert built.corpora[0].documents[0].document_file == file.name
