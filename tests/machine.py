@@ -6,6 +6,8 @@ gives up is so long that it decides nothing but when a test that hangs is ended.
 
 from __future__ import annotations
 
+import contextlib
+import os
 import random
 import socket
 import time
@@ -28,7 +30,7 @@ def wait_until(condition: Callable[[], object], hint: Callable[[], str] = lambda
     deadline = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < deadline, hint()
-        time.sleep(0.01)
+        time.sleep(0.05)
 
 
 def free_http_port() -> int:
@@ -45,6 +47,16 @@ def free_http_port() -> int:
             continue
         return port
     raise AssertionError("no free pair of ports between 20000 and 32100")
+
+
+def own_rallies() -> list[psutil.Process]:
+    """Every process of Rally's that was started with the RALLY_HOME of this test."""
+    found = []
+    for process in other_rally_processes():
+        with contextlib.suppress(psutil.Error):
+            if process.environ().get("RALLY_HOME") == os.environ["RALLY_HOME"]:
+                found.append(process)
+    return found
 
 
 def see_own_rallies_only(replace: Callable[[Any, str, Any], None]) -> None:

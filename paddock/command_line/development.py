@@ -65,14 +65,14 @@ def test(context: Context, quick: bool = False, long: bool = False, args: str = 
     with context.cd(str(PROJECT)):
         results = [
             context.run(f"'{sys.executable}' -m pytest {words} {args}", pty=sys.stdout.isatty(), warn=True)
-            for words in _pytest_runs(quick, long)
+            for words in pytest_runs(quick, long)
         ]
     codes = {result.exited for result in results}
     if codes == {NOTHING_SELECTED} or not codes <= {0, NOTHING_SELECTED}:
         raise Exit("Tests failed: see above.", FAILED)
 
 
-def _pytest_runs(quick: bool, long: bool) -> list[str]:
+def pytest_runs(quick: bool, long: bool) -> list[str]:
     """Arguments of pytest, run after run: races run in a process of their own, when nothing else runs beside them."""
     processes = min(len(os.sched_getaffinity(0)), MOST_PROCESSES)
     units = "not race" if long else "not race and not long"

@@ -13,6 +13,7 @@ import pytest
 from paddock.reports.comparison import compare
 from paddock.reports.comparison_tables import render_comparison
 from paddock.reports.write import write_report
+from tests.machine import PATIENCE
 from tests.reports.results import ALL, decided, grid, undecided
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -47,7 +48,7 @@ def measured(page: str, width: int, folder: Path) -> tuple[int, int, str, int, i
         *(f"--user-data-dir={folder / 'profile'}", "--window-size=1300,1000", "--dump-dom"),
     ]
     done = subprocess.run(
-        [str(CHROMIUM), *options, (folder / "frame.html").as_uri()], capture_output=True, text=True, timeout=120
+        [str(CHROMIUM), *options, (folder / "frame.html").as_uri()], capture_output=True, text=True, timeout=PATIENCE
     )
     found = re.search(r'<pre id="found">\[(\d+),(\d+),"([^"]*)",(\d+),(\d+)\]</pre>', done.stdout)
     assert found, done.stderr[-2000:]

@@ -115,7 +115,7 @@ def test_confidence_sequence_covers_at_all_looks(effort):
     As for the e-process, the promise is for endless looks; 59 of them miss so rarely that luck needs no room.
     """
     generator = np.random.default_rng(20260105)
-    runs, effect = 600 * effort, 0.1
+    runs, effect = 300 * effort, 0.1
     rates = tournaments(generator, runs, WARM_UP_BLOCKS + 60, [0.0, effect], MACHINES["all of it"])
     missed = 0
     for run in np.log(rates[:, WARM_UP_BLOCKS:, 1] / rates[:, WARM_UP_BLOCKS:, 0]):

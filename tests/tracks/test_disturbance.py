@@ -129,13 +129,15 @@ def test_the_load_of_others_is_seen_on_this_machine() -> None:
             stat = Path(f"/proc/{spinning.pid}/stat").read_text().rpartition(")")[2].split()
             used = int(stat[11]) / os.sysconf("SC_CLK_TCK")
         other, node = as_other.record(), as_node.record()
+        stat = Path(f"/proc/{spinning.pid}/stat").read_text().rpartition(")")[2].split()
+        used_afterwards = int(stat[11]) / os.sysconf("SC_CLK_TCK")
     finally:
         spinning.kill()
         spinning.wait()
     assert other is not None
     assert node is not None
     # Whatever else runs here is in both figures.
-    assert (other["others_cores"] - node["others_cores"]) * other["seconds"] == pytest.approx(used, abs=0.3)
+    assert used - 0.3 <= (other["others_cores"] - node["others_cores"]) * other["seconds"] <= used_afterwards + 0.3
 
 
 @pytest.mark.skipif(not Path("/proc/stat").exists(), reason="the counters are Linux's")
@@ -148,7 +150,7 @@ def test_a_lap_tells_what_else_the_machine_did(tmp_path: Path) -> None:
     assert (found["nodes_here"], found["nodes_elsewhere"]) == (0, 1)
     assert found["cores"] == os.cpu_count()
     # What a tournament reads of it.
-    read = read_lap(record, Attempt(1, 1, "race", "esrally", 0, 0.0), 0).disturbance
+    read = read_lap(record, Attempt(1, 1, "race", "esrally", 0, 0.0, None, 0.0), 0).disturbance
     assert read is not None
     assert (read.cores, read.steal, read.others) == (found["cores"], found["steal_share"], found["others_cores"])
     assert (read.nodes_here, read.nodes_elsewhere) == (0, 1)
