@@ -1,4 +1,4 @@
-"""Runs Paddock's command line as a user does, in a process of its own."""
+"""Runs Paddock's command line as a user does, in a process of its own, or in this one beside a fake Rally."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+from invoke import Program
+
+import tasks
 from paddock.paths import PROJECT
 
 
@@ -34,3 +38,14 @@ def one_sentence(result: subprocess.CompletedProcess[str]) -> str:
     lines = [line for line in result.stderr.splitlines() if line.strip()]
     assert lines, "it said nothing"
     return lines[-1]
+
+
+def call(capsys: pytest.CaptureFixture[str], *words: str) -> subprocess.CompletedProcess[str]:
+    """Call a task in this process; what it printed and its exit code."""
+    code = 0
+    try:
+        Program(namespace=tasks.namespace).run(["inv", *words])
+    except SystemExit as ended:
+        code = int(ended.code or 0)
+    said = capsys.readouterr()
+    return subprocess.CompletedProcess(words, code, said.out, said.err)

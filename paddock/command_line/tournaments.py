@@ -69,8 +69,6 @@ def tournament(
       ./inv tournament refresh-interval --resume
     """
     from paddock.console import print_result, terminal_width
-    from paddock.reports import render_terminal, result_as_json, write_report
-    from paddock.tables import as_json
     from paddock.tournaments.command import run_tournament
     from paddock.tournaments.options import TournamentOptions
     from paddock.tournaments.store import find_unfinished, tournaments_folder
@@ -100,6 +98,12 @@ def tournament(
     result = run_tournament(None if resume else name, options)
     if result is None:
         return
+    # Plots take a second to import, which a dry run need not wait for.
+    from paddock.reports.as_json import result_as_json
+    from paddock.reports.terminal import render_terminal
+    from paddock.reports.write import write_report
+    from paddock.tables import as_json
+
     written = write_report(result, tournaments_folder() / result.id)
     if json:
         print_result(as_json(result_as_json(result)))
@@ -116,13 +120,13 @@ def tournaments(_context: Context, json: bool = False) -> None:
     listing.show(listing.tournaments(), json)
 
 
-@task(help={"json": "for machines"})
+@task(help={"all": "the earlier ones as well", "json": "for machines"})
 @command
-def results(_context: Context, json: bool = False) -> None:
-    """List the races and tournaments that have been held."""
+def results(_context: Context, all: bool = False, json: bool = False) -> None:  # noqa: A002 - what users call it
+    """List the latest races and tournaments that have been held."""
     from paddock import listing
 
-    listing.show(listing.results(), json)
+    listing.show(listing.results(everything=all), json)
 
 
 @task(
@@ -135,23 +139,27 @@ def results(_context: Context, json: bool = False) -> None:
 @command
 def report(_context: Context, id: str, json: bool = False) -> None:  # noqa: A002 - what users call it
     """Make the report of a race or a tournament anew."""
-    from paddock import reports
     from paddock.console import print_result, terminal_width
     from paddock.listing import find_result
     from paddock.rally.run import race_records
+    from paddock.reports.as_json import result_as_json
+    from paddock.reports.origins import RaceRecord
+    from paddock.reports.race_report import find_out, race_report_as_json, render_race_terminal, write_race_report
+    from paddock.reports.terminal import render_terminal
+    from paddock.reports.write import write_report
     from paddock.tables import as_json
     from paddock.tournaments.results import load_result
     from paddock.tournaments.store import tournaments_folder
 
     result = load_result(id) if id == "latest" else find_result(id)
-    if isinstance(result, reports.RaceRecord):
+    if isinstance(result, RaceRecord):
         folder = race_records(result.race_id)
-        findings = reports.find_out(result, folder)
-        written = reports.write_race_report(findings, folder)
-        text, for_machines = reports.render_race_terminal(findings), reports.race_report_as_json(findings)
+        findings = find_out(result, folder)
+        written = write_race_report(findings, folder)
+        text, for_machines = render_race_terminal(findings), race_report_as_json(findings)
     else:
-        written = reports.write_report(result, tournaments_folder() / result.id)
-        text, for_machines = reports.render_terminal(result, terminal_width()), reports.result_as_json(result)
+        written = write_report(result, tournaments_folder() / result.id)
+        text, for_machines = render_terminal(result, terminal_width()), result_as_json(result)
     if json:
         print_result(as_json(for_machines))
         return
@@ -180,8 +188,8 @@ def compare(_context: Context, first: str, second: str, also: list[str], form: s
     from paddock.console import print_result, terminal_width
     from paddock.errors import UsageError
     from paddock.listing import find_result
-    from paddock.reports import compare as compare_results
-    from paddock.reports import render_comparison
+    from paddock.reports.comparison import compare as compare_results
+    from paddock.reports.comparison_tables import render_comparison
 
     if form not in ("text", "markdown", "html"):
         raise UsageError(f"--form is text, markdown or html, not '{form}'.")

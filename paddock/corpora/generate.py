@@ -16,9 +16,6 @@ from paddock.corpora.recipe import Recipe
 from paddock.corpora.world import World
 from paddock.corpora.writer import CorpusWriter, Written
 
-# Count up whenever the same recipe, seed and number of documents give other bytes than before.
-GENERATOR_VERSION = 1
-
 _MOST_THREADS = 16
 
 

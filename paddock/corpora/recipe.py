@@ -16,6 +16,9 @@ from paddock.paths import RECIPES
 from paddock.structured_files import read_yaml
 from paddock.suggestions import unknown
 
+# Count up whenever the same recipe, seed and number of documents give other bytes than before.
+GENERATOR_VERSION = 1
+
 _SUCCESSORS = 16  # places in a page's row of links
 _BUILT_IN_SLOTS = {"time", "date", "text"}
 

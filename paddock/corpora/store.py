@@ -15,8 +15,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from paddock.corpora.finish import Provenance, finish_corpus, remove_corpus, unfinished, writing_errors
-from paddock.corpora.generate import GENERATOR_VERSION, write_corpus
-from paddock.corpora.recipe import Recipe, load_recipe, recipe_names
+from paddock.corpora.recipe import GENERATOR_VERSION, Recipe, load_recipe, recipe_names
 from paddock.corpora.record import (
     CORPUS_PREFIX,
     FROM_IMPORT,
@@ -212,6 +211,8 @@ def _checked(record: CorpusRecord) -> CorpusRecord:
 def _make(recipe: Recipe, documents: int, seed: int, temporary: Path, progress: Progress | None) -> CorpusRecord:
     """Make the corpus. The caller holds the folder's lock."""
     file = corpus_file(recipe.track, recipe.name, documents, seed, recipe.seed)
+    from paddock.corpora.generate import write_corpus  # as in _write
+
     sample = write_corpus(recipe, TEST_MODE_DOCUMENTS, seed, temporary, threads=1)
     # Documents differ in length, so some per cent more than the first ones suggest.
     needed = sample.bytes * documents // TEST_MODE_DOCUMENTS * 11 // 10
@@ -224,6 +225,9 @@ def _make(recipe: Recipe, documents: int, seed: int, temporary: Path, progress: 
 
 
 def _write(recipe: Recipe, documents: int, seed: int, file: Path, progress: Progress | None) -> Written:
+    # The compiler takes a second to import, and most commands make no corpus.
+    from paddock.corpora.generate import write_corpus
+
     shown = progress(f"Making {documents:,} documents of '{recipe.name}'", documents) if progress else nullcontext()
     with shown as advance:
         before = 0

