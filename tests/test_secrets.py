@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import time
+import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -17,16 +17,18 @@ from paddock.locks import locked
 from paddock.rally.command import OPTIONS_VARIABLE
 from paddock.rally.request import RaceRequest
 from paddock.rally.run import run_race
-from tests.command_line import command_line, one_sentence, run_paddock
+from tests.command_line import one_sentence, run_here
+from tests.machine import wait_until
 from tests.sampling.fake_elasticsearch import FakeElasticsearch
 
 SECRET = "hush-4711"  # noqa: S105 - nobody's
-OPTIONS = {OPTIONS_VARIABLE: json.dumps({"basic_auth_user": "me", "basic_auth_password": SECRET})}
+OPTIONS = json.dumps({"basic_auth_user": "me", "basic_auth_password": SECRET})
 
 
 @pytest.fixture
-def cluster() -> Iterator[FakeElasticsearch]:
-    """A cluster that answers."""
+def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeElasticsearch]:
+    """A cluster that answers, and the way to be let in in the environment."""
+    monkeypatch.setenv(OPTIONS_VARIABLE, OPTIONS)
     with FakeElasticsearch() as running:
         yield running
 
@@ -45,10 +47,12 @@ def a_race(*words: str, host: str) -> tuple[str, ...]:
 
 
 def test_a_race_gets_them_in_a_private_file_and_shows_them_nowhere(
-    fake_rally: Callable[..., None], cluster: FakeElasticsearch
+    fake_rally: Callable[..., None], cluster: FakeElasticsearch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rally reads a file that only its user can read; neither output nor --debug nor any file has the password."""
-    result = run_paddock("--debug", *a_race(host=cluster.host), **OPTIONS)
+    words = ("--debug", *a_race(host=cluster.host))
+    monkeypatch.setattr(sys, "argv", ["inv", *words])
+    result = run_here(*words)
     assert result.returncode == 0, result.stderr
     assert SECRET not in result.stdout + result.stderr
     seen = json.loads((paths.races_folder() / "secret-1" / "client-options.json").read_text())
@@ -60,19 +64,16 @@ def test_a_race_gets_them_in_a_private_file_and_shows_them_nowhere(
     assert seen["file"] not in result.stdout + result.stderr
 
 
-def test_a_dry_run_writes_nothing(cluster: FakeElasticsearch, rally_home: Path) -> None:
-    """--dry-run of a race: the command names no temporary file, and there is none."""
-    result = run_paddock(*a_race("--dry-run", host=cluster.host), **OPTIONS)
-    assert result.returncode == 0, result.stderr
-    assert "--client-options=client-options.json" in result.stdout
-    assert list(rally_home.rglob("*client-options*")) == []
-
-
-@pytest.mark.parametrize("words", [("--challenge", "ingset"), ("--params", "bulk_size:0")])
-def test_a_refused_race_writes_nothing(cluster: FakeElasticsearch, rally_home: Path, words: tuple[str, ...]) -> None:
-    """A mistake in another option."""
-    result = run_paddock(*a_race(*words, host=cluster.host), **OPTIONS)
-    assert result.returncode == 2
+@pytest.mark.parametrize(
+    ("words", "code"), [(("--dry-run",), 0), (("--challenge", "ingset"), 2), (("--params", "bulk_size:0"), 2)]
+)
+def test_a_dry_run_and_a_refused_race_write_nothing(
+    cluster: FakeElasticsearch, rally_home: Path, words: tuple[str, ...], code: int
+) -> None:
+    """Where Rally is not started there is no file, and the command that --dry-run prints names none of ours."""
+    result = run_here(*a_race(*words, host=cluster.host))
+    assert result.returncode == code, result.stderr
+    assert ("--client-options=client-options.json" in result.stdout) is (code == 0)
     assert list(rally_home.rglob("*client-options*")) == []
 
 
@@ -81,38 +82,29 @@ def test_a_race_that_has_to_wait_writes_nothing(
 ) -> None:
     """Refused after the preparation, just before the launch."""
     with locked(paths.state_folder() / "race.lock", "", wait=False):
-        result = run_paddock(*a_race(host=cluster.host), **OPTIONS)
+        result = run_here(*a_race(host=cluster.host))
     assert "has to wait" in one_sentence(result)
     assert list(rally_home.rglob("*client-options*")) == []
 
 
-def test_after_ctrl_c_the_file_is_gone(
-    fake_rally: Callable[..., None], cluster: FakeElasticsearch, rally_home: Path
-) -> None:
+def test_after_ctrl_c_the_file_is_gone(fake_rally: Callable[..., None], cluster: FakeElasticsearch) -> None:
     """The file goes with the race."""
-    fake_rally(seconds=300)
-    race = subprocess.Popen(
-        command_line(*a_race(host=cluster.host)),
-        cwd=paths.PROJECT,
-        env={**os.environ, **OPTIONS},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        seen = paths.races_folder() / "secret-1" / "client-options.json"
-        deadline = time.monotonic() + 120
-        while not seen.exists() or not seen.read_bytes():
-            assert time.monotonic() < deadline
-            assert race.poll() is None
-            time.sleep(0.05)
-        file = Path(json.loads(seen.read_text())["file"])
-        assert file.exists()
-        race.send_signal(signal.SIGINT)
-        assert race.wait(60) == 130
-        assert not file.exists()
-    finally:
-        race.kill()
-        race.wait()
+    fake_rally(seconds=36_000)
+    seen = paths.races_folder() / "secret-1" / "client-options.json"
+    there: list[bool] = []
+
+    def interrupt() -> None:
+        wait_until(lambda: seen.exists() and seen.read_bytes().endswith(b"}"))
+        there.append(Path(json.loads(seen.read_text())["file"]).exists())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    interrupting = threading.Thread(target=interrupt)
+    interrupting.start()
+    result = run_here(*a_race(host=cluster.host))
+    interrupting.join()
+    assert result.returncode == 130
+    assert there == [True]
+    assert not Path(json.loads(seen.read_text())["file"]).exists()
 
 
 def test_a_failure_between_file_and_launch_removes_it(fake_rally: Callable[..., None], rally_home: Path) -> None:
@@ -141,7 +133,7 @@ def test_a_failure_between_file_and_launch_removes_it(fake_rally: Callable[..., 
 @pytest.mark.parametrize("task", [("race", "--documents", "1000"), ("tournament", "refresh-interval")])
 def test_a_password_in_a_host_is_refused(task: tuple[str, ...], rally_home: Path) -> None:
     """It would stand in the list of processes, the journal, race.json and the report, and Rally has no use for it."""
-    result = run_paddock(*task, "--target-hosts", f"https://elastic:{SECRET}@es1:9200")
+    result = run_here(*task, "--target-hosts", f"https://elastic:{SECRET}@es1:9200")
     assert "put basic_auth_user and basic_auth_password into a .json file" in one_sentence(result)
     assert SECRET not in result.stdout + result.stderr
     assert result.returncode == 2
@@ -151,14 +143,16 @@ def test_a_password_in_a_host_is_refused(task: tuple[str, ...], rally_home: Path
 def test_rallys_own_arguments_are_no_way_round() -> None:
     """--rally-args: neither hosts nor client options."""
     word = f"--client-options=basic_auth_password:'{SECRET}'"
-    result = run_paddock("race", "--target-hosts", "es1:9200", "--rally-args", word, "--dry-run")
+    result = run_here("race", "--target-hosts", "es1:9200", "--rally-args", word, "--dry-run")
     assert "--client-options in --rally-args passes by all checks" in one_sentence(result)
     assert SECRET not in result.stdout + result.stderr
 
 
-def test_the_login_of_a_mirror_is_not_shown() -> None:
+def test_the_login_of_a_mirror_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     """A mirror of Maven Central may want one, in its URL; a sentence about it does without."""
     mirror = f"http://me:{SECRET}@127.0.0.1:1/maven"
-    result = run_paddock("race", "--documents", "1000", PADDOCK_MAVEN_REPOSITORY=mirror, NO_PROXY="127.0.0.1")
+    monkeypatch.setenv("PADDOCK_MAVEN_REPOSITORY", mirror)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    result = run_here("race", "--documents", "1000")
     assert "from the mirror http://127.0.0.1:1/maven" in one_sentence(result)
     assert SECRET not in result.stdout + result.stderr

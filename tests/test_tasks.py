@@ -7,7 +7,6 @@ import re
 import socket
 
 import pytest
-from invoke import Program
 
 import tasks
 from paddock.paths import data_folder, distributions_folder, races_folder
@@ -74,17 +73,8 @@ NUMBERS = [
 MAY_BE_ZERO = {"--seed", "--corpus-seed", "--lines"}
 
 
-def call(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
-    """Call a task in this process, where nothing is to be run; returns its exit code and what it says."""
-    with pytest.raises(SystemExit) as ended:
-        Program(namespace=tasks.namespace).run(["inv", *words])
-    said = capsys.readouterr()
-    assert "Traceback" not in said.err + said.out
-    return int(ended.value.code or 0), said.err.strip()
-
-
 @pytest.mark.parametrize(("task", "option"), NUMBERS)
-def test_what_is_no_number_is_said(task: str, option: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_no_number_is_said(task: str, option: str) -> None:
     """Words, fractions, negative numbers and 0, which is not the same as nothing: wrong usage, and one sentence."""
     for text in (
         "abc",
@@ -93,9 +83,10 @@ def test_what_is_no_number_is_said(task: str, option: str, capsys: pytest.Captur
         *(() if option in MAY_BE_ZERO else ("0",)),
         *(("inf",) if "budget" in option else ()),
     ):
-        code, said = call(capsys, *task.split(), f"{option}={text}")
-        assert re.fullmatch(rf"{option} wants a (whole )?number .*, not '{text}': correct it, or leave it out\.", said)
-        assert code == 2
+        result = run_here(*task.split(), f"{option}={text}")
+        sentence = rf"{option} wants a (whole )?number .*, not '{text}': correct it, or leave it out\."
+        assert re.fullmatch(sentence, one_sentence(result))
+        assert result.returncode == 2
 
 
 def test_every_number_is_read_by_us() -> None:
@@ -105,14 +96,16 @@ def test_every_number_is_read_by_us() -> None:
 
 
 @pytest.mark.parametrize("task", ["tournament", "track", "report", "corpus.generate", "corpus.import"])
-def test_help_after_a_task_that_wants_a_name_shows_the_way(task: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_after_a_task_that_wants_a_name_shows_the_way(task: str) -> None:
     """Invoke takes --help for the name there."""
-    assert call(capsys, task, "--help") == (2, f"'./inv --help {task}' shows what can be said.")
+    result = run_here(task, "--help")
+    assert one_sentence(result) == f"'./inv --help {task}' shows what can be said."
+    assert result.returncode == 2
 
 
 def test_where_nothing_answers_rally_is_not_started(fake_rally: object) -> None:
     """--target-hosts of a cluster that is not there: one sentence, before anything is made."""
-    result = run_paddock("race", "--target-hosts", "localhost:1")
+    result = run_here("race", "--target-hosts", "localhost:1")
     assert re.match(r"Nothing answers at http://localhost:1 \(.*\): start the cluster", one_sentence(result))
     assert result.returncode == 3
     assert not races_folder().exists()

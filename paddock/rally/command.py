@@ -87,6 +87,7 @@ def writable_folders(request: RaceRequest) -> tuple[Path, ...]:
         paths.rally_folder(),
         paths.rally_log().parent,
         paths.races_folder(),
+        paths.data_folder(f"paddock-{request.track.name}"),  # for the offsets of test mode's corpus
         *([paths.distributions_folder()] if downloads else []),
         *(Path(journal).parent for journal in journals if journal),
         *([request.data_path] if request.data_path else []),

@@ -20,8 +20,8 @@ def laps_as_csv(result: Result) -> str:
 
     ``began`` leaves breaks of the tournament out. Seconds in ``seconds``, documents per second in ``docs_per_second``
     and, separated by blanks, in ``rates``; processor seconds of the load driver per second in ``driver_load``;
-    milliseconds in the columns of freshness; prices under their names. Texts that a
-    spreadsheet would take for a formula have an apostrophe before them, as the OWASP advises ("CSV Injection").
+    milliseconds in the columns of freshness; prices under their names. Texts that a spreadsheet would take
+    for a formula have an apostrophe before them, as the OWASP advises ("CSV Injection").
     """
     prices = list(dict.fromkeys(name for lap in result.laps for name in lap.prices))
     target = io.StringIO()

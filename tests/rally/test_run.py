@@ -28,7 +28,7 @@ from paddock.rally.processes import RaceProcesses, end, start_ticks, this_proces
 from paddock.rally.progress import Note, TaskProgress
 from paddock.rally.request import RaceRequest
 from paddock.rally.run import race_records, run_race
-from tests.command_line import command_line, one_sentence
+from tests.command_line import one_sentence
 from tests.machine import PATIENCE, free_http_port, wait_until
 from tests.sampling.fake_elasticsearch import FakeElasticsearch
 
@@ -151,17 +151,20 @@ def test_a_full_disk_is_named_before_rally_starts(
     assert not (paths.races_folder() / "race-1").exists()
 
 
-def on_a_full_disk(home: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def on_a_full_disk(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """Call a task with a Rally home on a real file system of 1 MiB on which nothing is free."""
     separate = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c"]
     mount = f"mount -t tmpfs -o size=1m none '{home}'"
     if subprocess.run([*separate, mount], capture_output=True, check=False).returncode != 0:
         pytest.skip("this kernel lets us mount nothing")
+    program = (
+        "from tests.machine import see_own_rallies_only; see_own_rallies_only(setattr); "
+        "from invoke.main import program; program.run()"
+    )
     fill = f"cat /dev/zero >'{home}/filler' 2>/dev/null; df '{home}' | grep -q 100%"
     return subprocess.run(
-        [*separate, f'{mount} && {{ {fill}; }} && exec "$@"', "sh", *command_line(*words)],
+        [*separate, f'{mount} && {{ {fill}; }} && exec "$@"', "sh", sys.executable, "-c", program, *words],
         cwd=paths.PROJECT,
-        env={**os.environ, **environment},
         capture_output=True,
         text=True,
         check=False,
