@@ -56,7 +56,9 @@ def fake_rally(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[...,
     def behave(**behaviour: Any) -> None:
         monkeypatch.setenv("FAKE_RALLY", json.dumps({"python": sys.executable, **behaviour}))
 
-    program = tmp_path / "rally"
+    program = (
+        tmp_path / "fake"
+    )  # a real Rally elsewhere on the machine would take one of its own name for another Rally
     program.write_text(f"#!{sys.executable}\n{FAKE_RALLY.read_text()}")
     program.chmod(0o755)
     monkeypatch.setenv("PADDOCK_RALLY", str(program))

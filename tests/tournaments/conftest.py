@@ -62,7 +62,9 @@ def fake_laps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., 
     def behave(**behaviour: Any) -> None:
         monkeypatch.setenv("FAKE_LAPS", json.dumps(behaviour))
 
-    program = tmp_path / "rally"
+    program = (
+        tmp_path / "fake"
+    )  # a real Rally elsewhere on the machine would take one of its own name for another Rally
     program.write_text(f"#!{sys.executable}\n{LAP_WRITER.read_text()}")
     program.chmod(0o755)
     monkeypatch.setenv("PADDOCK_RALLY", str(program))
