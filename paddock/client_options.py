@@ -2,37 +2,32 @@
 
 from __future__ import annotations
 
-import json
 import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from paddock import paths
 from paddock.errors import UsageError
-from paddock.rally.command import parse_pairs
-
-VARIABLE = "PADDOCK_CLIENT_OPTIONS"
+from paddock.rally.command import OPTIONS_VARIABLE, parse_pairs
 
 
 @dataclass(frozen=True)
 class ClientOptions:
-    """Client options for one race.
+    """Client options for one race; what they hold is never printed.
 
-    :param file: the file that Rally reads, or None for Rally's defaults.
-    :param temporary: whether that file was made for this race.
-    :param values: its contents, which are never printed.
+    :param file: the user's file with them, which Rally reads; None if they come from the environment or are none.
+    :param private: what Rally is to be given in a file that is there while it runs and no longer; empty with ``file``.
+    :param values: the options of the cluster that is raced.
     """
 
     file: Path | None = None
-    temporary: bool = False
+    private: Mapping[str, Any] = field(default_factory=dict, repr=False)
     values: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
 
 def read_client_options(option: str | None, environment: Mapping[str, str] | None = None) -> ClientOptions:
-    """The options from --client-options (a .json file) or from PADDOCK_CLIENT_OPTIONS.
+    """The options from --client-options (a .json file) or from PADDOCK_CLIENT_OPTIONS; nothing is written.
 
     Secrets on a command line end up in the shell's history and in the list of processes, so they are refused there.
 
@@ -44,17 +39,12 @@ def read_client_options(option: str | None, environment: Mapping[str, str] | Non
         if path.suffix != ".json" or not path.is_file():
             raise UsageError(
                 "--client-options wants the name of a .json file, so that no password is left in the shell's history: "
-                f"write the options into one, or put them into the variable {VARIABLE}."
+                f"write the options into one, or put them into the variable {OPTIONS_VARIABLE}."
             )
-        return ClientOptions(path, False, _default_cluster(parse_pairs(str(path), "--client-options")))
-    if env.get(VARIABLE):
-        values = parse_pairs(env[VARIABLE], VARIABLE)
-        folder = paths.state_folder()
-        folder.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=folder, prefix="client-options-", suffix=".json")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(values if "default" in values else {"default": values}, file)
-        return ClientOptions(Path(name), True, _default_cluster(values))
+        return ClientOptions(path, {}, _default_cluster(parse_pairs(str(path), "--client-options")))
+    if env.get(OPTIONS_VARIABLE):
+        values = parse_pairs(env[OPTIONS_VARIABLE], OPTIONS_VARIABLE)
+        return ClientOptions(None, values if "default" in values else {"default": values}, _default_cluster(values))
     return ClientOptions()
 
 

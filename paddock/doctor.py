@@ -44,6 +44,10 @@ def examine() -> list[Finding]:
 
 
 def _software() -> Finding:
+    try:
+        preflight.check_platform()
+    except PaddockError as error:
+        return Finding("software", BAD, str(error))
     rally = metadata.version("esrally")
     return Finding(
         "software",

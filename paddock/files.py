@@ -1,7 +1,8 @@
-"""Writing files so that a reader never sees half of one, and room on disk."""
+"""Writing files so that a reader never sees half of one, and room on disk: before it is needed, and when it is gone."""
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -14,22 +15,53 @@ from typing import Any
 
 from paddock.errors import MachineError
 
+# The disk, or the user's share of it, is full.
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
+def full_disk(error: OSError, path: Path | str) -> MachineError | None:
+    """The sentence for a write to ``path`` that failed because the disk is full; None if it failed otherwise."""
+    if error.errno not in _FULL:
+        return None
+    return MachineError(
+        f"{path} could not be written, because its disk is full ({error.strerror}): free some space there, or set "
+        f"RALLY_HOME to a folder on a larger disk."
+    )
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Name the file where a block that writes to it fails because the disk is full.
+
+    :raises MachineError: then; other errors stay what they are.
+    """
+    try:
+        yield
+    except OSError as error:
+        if sentence := full_disk(error, path):
+            raise sentence from None
+        raise
+
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A temporary path beside ``path``; renamed onto it (after fsync) if the block succeeds, removed if it does not."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        yield temporary
-        with temporary.open("rb") as written:
-            os.fsync(written.fileno())
-        temporary.chmod(0o644)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    """A temporary path beside ``path``; renamed onto it (after fsync) if the block succeeds, removed if it does not.
+
+    :raises MachineError: if the disk is full.
+    """
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+        os.close(handle)
+        temporary = Path(name)
+        try:
+            yield temporary
+            with temporary.open("rb") as written:
+                os.fsync(written.fileno())
+            temporary.chmod(0o644)
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
 
 
 def write_json(path: Path, value: Any) -> None:

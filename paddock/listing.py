@@ -6,13 +6,13 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from paddock.console import print_result
 from paddock.tables import as_json, table
 
-if TYPE_CHECKING:
-    from paddock.reports import RaceRecord
+# So many races and tournaments are listed unless all are asked for.
+LATEST = 25
 
 
 @dataclass(frozen=True)
@@ -131,25 +131,34 @@ def tournaments() -> Listing:
     )
 
 
-def results() -> Listing:
-    """Races with a summary, and tournaments, the latest last."""
-    from paddock.tournaments.results import load_result
-    from paddock.tournaments.store import tournament_ids
+def results(everything: bool = False) -> Listing:
+    """Races with a summary, and tournaments, the latest last.
 
+    :param everything: not only the latest ones, so that the list takes as long as there are results.
+    """
+    from paddock.files import read_record
+    from paddock.tournaments.store import Stored, tournament_ids
+
+    files, ids = _race_summaries(), tournament_ids()
+    shown = slice(None) if everything else slice(-LATEST, None)
     races = [
-        [record.summary["race-id"], _when(file), record.race.get("track"), record.race.get("challenge")]
-        for file, record in _race_records()
+        [record["race-id"], _when(file.stat().st_mtime), summary.get("track"), summary.get("challenge")]
+        for file in files[shown]
+        if isinstance(summary := (record := read_record(file)).get("summary"), dict) and "race-id" in record
     ]
     held = [
-        [found.id, time.strftime("%Y-%m-%d %H:%M", time.localtime(found.began)), found.tournament.name, found.stopped]
-        for found in map(load_result, tournament_ids())
+        [one, _when(begun["at"]), Path(begun["definition"]).stem, Stored(one).ended_because() or "interrupted"]
+        for one in ids[shown]
+        if (begun := Stored(one).beginning())
     ]
+    earlier = 0 if everything else max(0, len(files) - LATEST) + max(0, len(ids) - LATEST)
+    more = f"There are {earlier:,} earlier ones: --all lists them. " if earlier else ""
     return Listing(
         [
             ("Races", ("id", "ended", "track", "challenge"), races),
             ("Tournaments", ("id", "began", "tournament", "ended because"), held),
         ],
-        "'./inv report ID' makes the report of any of them; './inv compare ID ID' sets them side by side.",
+        f"{more}'./inv report ID' makes the report of any of them; './inv compare ID ID' sets them side by side.",
     )
 
 
@@ -158,30 +167,30 @@ def find_result(identity: str) -> Any:
 
     :raises UsageError: if there is none; with the nearest ids.
     """
+    from paddock.files import read_record
+    from paddock.rally.outcome import race_file
+    from paddock.reports.origins import RaceRecord
     from paddock.suggestions import unknown
     from paddock.tournaments.results import load_result
     from paddock.tournaments.store import tournament_ids
 
-    races = {record.race_id: record for _, record in _race_records()}
-    if identity in races:
-        return races[identity]
+    files = {file.parent.name: file for file in _race_summaries()}
+    if identity in files:
+        summary, race = read_record(files[identity]), read_record(race_file(identity))
+        if summary and race:
+            return RaceRecord(summary, race)
     held = tournament_ids()
     if identity in held:
         return load_result(identity)
-    raise unknown("race or tournament with the id", identity, [*races, *held], "./inv results")
+    raise unknown("race or tournament with the id", identity, [*files, *held], "./inv results")
 
 
-def _race_records() -> list[tuple[Path, RaceRecord]]:
-    """Summaries of races that came to their end, with Rally's race.json, in the order of their end."""
-    from paddock.files import read_record
-    from paddock.rally.outcome import race_file
+def _race_summaries() -> list[Path]:
+    """The summaries of races that came to their end, in the order of it."""
     from paddock.rally.run import race_records
-    from paddock.reports import RaceRecord
 
-    files = sorted(race_records("*").parent.glob("*/summary.json"), key=lambda file: file.stat().st_mtime)
-    found = [(file, read_record(file), read_record(race_file(file.parent.name))) for file in files]
-    return [(file, RaceRecord(summary, race)) for file, summary, race in found if summary and race]
+    return sorted(race_records("*").parent.glob("*/summary.json"), key=lambda file: file.stat().st_mtime)
 
 
-def _when(file: Path) -> str:
-    return time.strftime("%Y-%m-%d %H:%M", time.localtime(file.stat().st_mtime))
+def _when(seconds: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))

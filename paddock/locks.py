@@ -17,7 +17,7 @@ def locked(path: Path, holder: str, wait: bool = True) -> Iterator[None]:
 
     :param holder: what holds it otherwise, for the message.
     :param wait: whether to wait for it; without waiting a taken lock is an error.
-    :raises MachineError: if the lock is taken and ``wait`` is false, or the file cannot be opened.
+    :raises MachineError: if the lock is taken and ``wait`` is false, or the file cannot be opened or locked.
     """
     handle = _open(path)
     try:
@@ -27,6 +27,11 @@ def locked(path: Path, holder: str, wait: bool = True) -> Iterator[None]:
             if not wait:
                 raise MachineError(f"This has to wait for {holder}: try again when that has ended.") from None
             fcntl.flock(handle, fcntl.LOCK_EX)
+        except OSError as error:
+            raise MachineError(
+                f"The file system of {path} cannot lock files ({error.strerror}), and without a lock two races would "
+                f"disturb each other: set RALLY_HOME to a folder on a local disk."
+            ) from None
         yield
     finally:
         os.close(handle)

@@ -21,8 +21,10 @@ from paddock.corpora.track_parameters import track_parameters
 from paddock.engine import Engine, choose_engine
 from paddock.errors import UsageError
 from paddock.provenance import CORPUS, corpus_text, paddock_version, with_short_checksums
-from paddock.rally.command import parse_pairs
+from paddock.rally import preflight
+from paddock.rally.command import OPTIONS_FILE, OPTIONS_VARIABLE, parse_pairs
 from paddock.rally.request import DEFAULT_HTTP_PORT, RaceRequest
+from paddock.sampling import Endpoint, check_cluster
 from paddock.suggestions import unknown
 from paddock.tracks import Challenge, Track, check_parameters, load_track
 
@@ -84,6 +86,7 @@ def prepare(options: RaceOptions, fetch: bool = True) -> PreparedRace:
     :raises UsageError: something was asked for that does not exist or contradicts itself.
     :raises MachineError: this machine cannot run it.
     """
+    preflight.check_platform()
     track = load_track(options.track)
     challenge = _challenge(track, options.challenge)
     params = parse_pairs(options.params, "--params") if options.params else {}
@@ -99,6 +102,15 @@ def prepare(options: RaceOptions, fetch: bool = True) -> PreparedRace:
     node_params = {**car_params, **({"data_paths": str(data_path)} if data_path else {})}
     combination, notes = _cars(options, node_params)
     client_options = read_client_options(options.client_options) if options.target_hosts else ClientOptions()
+    if options.target_hosts:
+        endpoint = Endpoint.from_client_options(options.target_hosts, client_options.values)
+        if fetch:
+            check_cluster(endpoint)
+    if client_options.private:
+        notes.append(
+            f"The client options come from {OPTIONS_VARIABLE}; a printed command names {OPTIONS_FILE} in their place: "
+            f"put them into such a file before you repeat the race with it."
+        )
     engine = _engine(options, fetch)
     if engine is not None and combination is not None:
         notes += list(engine.notes)
@@ -116,7 +128,7 @@ def prepare(options: RaceOptions, fetch: bool = True) -> PreparedRace:
         circumstances=circumstances(None if engine is None else data_path or paths.benchmarks_folder()),
         target_hosts=options.target_hosts,
         client_options=client_options.file,
-        client_options_temporary=client_options.temporary,
+        private_options=client_options.private,
         http_port=options.port,
         test_mode=options.test_mode,
         on_error=options.on_error,
@@ -167,6 +179,10 @@ def _check_race_id(race_id: str) -> None:
 
 def _check_target(options: RaceOptions) -> None:
     """Options that say how to build a node make no sense for a cluster that is there."""
+    for word in (options.rally_args or "").split():
+        if word.startswith(("--target-h", "--client-o")):  # Rally understands abbreviations
+            name = word.partition("=")[0]
+            raise UsageError(f"{name} in --rally-args passes by all checks: give it as an option of ./inv race.")
     if not options.target_hosts:
         if options.client_options:
             raise UsageError(
@@ -230,8 +246,9 @@ def _planned_corpus(options: RaceOptions) -> dict[str, Any]:
     if options.corpus is None:
         return {}
     recipe = load_recipe(options.corpus)
-    documents = options.documents or recipe.documents
-    file = corpus_file(recipe.track, recipe.name, documents, options.seed or recipe.seed, recipe.seed)
+    documents = recipe.documents if options.documents is None else options.documents
+    seed = recipe.seed if options.seed is None else options.seed
+    file = corpus_file(recipe.track, recipe.name, documents, seed, recipe.seed)
     return {"corpus_file": file.name, "corpus_documents": documents}
 
 

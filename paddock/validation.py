@@ -13,6 +13,7 @@ from paddock.errors import PaddockError
 from paddock.structured_files import read_json
 from paddock.tournaments.files import Changes, find_file, read_tournament, tournament_names
 from paddock.tracks.parameters import read_parameters
+from paddock.tracks.rendering import build_track, render_specification
 
 _TEMPLATES = re.compile(r"{[{%#]")
 
@@ -49,12 +50,14 @@ def _checks() -> Iterator[Check]:
 def _track_checks(name: str) -> Iterator[Check]:
     try:
         track = tracks.load_track(name)
+        # Rendered once for all challenges: that takes ten times as long as one challenge.
+        specification, _ = render_specification(track.folder, {})
     except PaddockError as error:
         yield Check(f"track {name}", str(error))
         return
     for mode, test_mode in (("", False), (" in test mode", True)):
         for challenge in track.challenges:
-            build = partial(tracks.build, track, {}, challenge.name, test_mode)
+            build = partial(build_track, track.folder, {}, specification, challenge.name, test_mode)
             yield _attempt(f"track {name}, challenge {challenge.name}{mode}", build)
 
 

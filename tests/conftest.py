@@ -4,16 +4,35 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from paddock.paths import PROJECT
+from tests.machine import see_own_rallies_only
 
 FAKE_RALLY = Path(__file__).parent / "fakes" / "rally.py"
+
+# A slow machine is no error.
+settings.register_profile("paddock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("paddock")
+
+
+def pytest_configure() -> None:
+    """Let Ctrl-C reach what tests start: a shell's background jobs ignore SIGINT, and hand that on."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Races in several processes at once would disturb each other, and Rally would refuse them."""
+    if item.get_closest_marker("race") and "PYTEST_XDIST_WORKER" in os.environ:
+        pytest.fail("Races run in one process: leave pytest's -n out, or call './inv test'.", pytrace=False)
 
 
 @pytest.fixture(autouse=True)
@@ -41,5 +60,6 @@ def fake_rally(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[...,
     program.write_text(f"#!{sys.executable}\n{FAKE_RALLY.read_text()}")
     program.chmod(0o755)
     monkeypatch.setenv("PADDOCK_RALLY", str(program))
+    see_own_rallies_only(monkeypatch.setattr)
     behave()
     return behave

@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 import json
-import stat
 from pathlib import Path
 
 import pytest
 
-from paddock.client_options import VARIABLE, read_client_options
+from paddock.client_options import read_client_options
 from paddock.errors import UsageError
+from paddock.rally.command import OPTIONS_VARIABLE as VARIABLE
 
 
 def test_options_from_a_file(tmp_path: Path) -> None:
-    """The file is given to Rally as it is, and is nobody's to delete."""
+    """The file is given to Rally as it is."""
     file = tmp_path / "cluster.json"
     file.write_text(json.dumps({"default": {"use_ssl": True, "basic_auth_password": "hush"}}))
     options = read_client_options(str(file), {})
-    assert (options.file, options.temporary) == (file, False)
+    assert (options.file, options.private) == (file, {})
     assert options.values["use_ssl"] is True
 
 
-def test_options_from_the_environment_go_to_a_private_file() -> None:
-    """Only the user can read what is written for Rally, and it is marked as ours to delete."""
+def test_options_from_the_environment_are_written_nowhere(rally_home: Path) -> None:
+    """Rally is given them in a file when it starts, not before: a race that is refused leaves no password behind."""
     options = read_client_options(None, {VARIABLE: "use_ssl:true,basic_auth_password:hush"})
-    assert options.temporary
-    assert stat.S_IMODE(options.file.stat().st_mode) == 0o600
-    assert json.loads(options.file.read_text()) == {"default": {"use_ssl": True, "basic_auth_password": "hush"}}
+    assert options.file is None
+    assert options.private == {"default": {"use_ssl": True, "basic_auth_password": "hush"}}
+    assert list(rally_home.rglob("*")) == []
 
 
 def test_no_secret_is_shown() -> None:

@@ -10,12 +10,14 @@ import pytest
 
 from paddock import cars
 from paddock.circumstances import circumstances
+from paddock.doctor import BAD, examine
 from paddock.engine import Engine
 from paddock.engine.java import Java, embedded_java
-from paddock.errors import UsageError
+from paddock.errors import MachineError, UsageError
 from paddock.imports import ImportOptions, import_corpus
 from paddock.paths import PROJECT
 from paddock.race_options import RaceOptions, check_java_options, prepare
+from tests.sampling.fake_elasticsearch import FakeElasticsearch
 
 
 def prepared(**options: object) -> object:
@@ -58,6 +60,16 @@ def test_the_machine_is_recorded_as_tournaments_do_it(tmp_path: Path) -> None:
     assert "file system" not in prepared(target_hosts="es1:9200").request.circumstances
 
 
+def test_elsewhere_than_on_linux_the_sentence_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is prepared on another system, and the doctor says the same."""
+    monkeypatch.setattr("sys.platform", "darwin")
+    monkeypatch.setattr("platform.system", lambda: "Darwin")
+    with pytest.raises(MachineError, match=r"Races need Linux, and this is Darwin: .*virtual one or a container"):
+        prepared()
+    software = examine()[0]
+    assert (software.state, "Races need Linux" in software.text) == (BAD, True)
+
+
 def test_a_data_path_becomes_a_folder_of_its_own(tmp_path: Path) -> None:
     """Rally deletes the data path, so it is never the folder that the user named."""
     request = prepared(data_path=str(tmp_path), race_id="r1").request
@@ -67,7 +79,8 @@ def test_a_data_path_becomes_a_folder_of_its_own(tmp_path: Path) -> None:
 
 def test_a_corpus_of_another_size_is_told_to_the_track(rally_home: Path) -> None:
     """A corpus that differs from the track's default comes with file, documents and bytes."""
-    race = prepare(RaceOptions(documents=2000, target_hosts="127.0.0.1:1"))
+    with FakeElasticsearch() as cluster:
+        race = prepare(RaceOptions(documents=2000, target_hosts=cluster.host))
     assert race.request.track_params["corpus_file"] == "apache-2000.json"
     assert race.request.track_params["corpus_documents"] == 2000
     assert race.request.track_params["corpus_bytes"] == race.corpus_bytes > 0

@@ -13,7 +13,7 @@ from paddock.race_options import PreparedRace
 from paddock.rally.outcome import race_file
 from paddock.rally.request import RaceRequest
 from paddock.rally.run import race_records
-from paddock.reports import RaceRecord
+from paddock.reports.origins import RaceRecord
 from paddock.tracks import load_track
 from tests.command_line import one_sentence, run_paddock
 from tests.reports import races

@@ -8,8 +8,9 @@ import socket
 
 import pytest
 
+import tasks
 from paddock.paths import data_folder, distributions_folder, races_folder
-from tests.command_line import one_sentence, run_paddock
+from tests.command_line import one_sentence, run_here, run_paddock
 
 
 def test_every_task_has_one_clear_line() -> None:
@@ -54,10 +55,61 @@ def test_help_has_examples_and_explains_each_option() -> None:
 )
 def test_bad_input_ends_in_one_sentence(words: tuple[str, ...], exit_code: int, sentence: str) -> None:
     """Each mistake is named with a way out; nothing is downloaded, made or started."""
-    result = run_paddock("race", "--dry-run", *words)
+    result = run_here("race", "--dry-run", *words)
     assert re.search(sentence, one_sentence(result))
     assert result.returncode == exit_code
     assert not races_folder().exists()
+
+
+NUMBERS = [
+    *(("race", option) for option in ("--documents", "--seed", "--port")),
+    *(("tournament heap", f"--{name}") for name in ("seed", "budget", "blocks", "starts", "documents", "corpus-seed")),
+    ("tournament heap", "--port"),
+    *(("corpus.generate apache", option) for option in ("--documents", "--seed")),
+    ("corpus.import x.log --name x", "--year"),
+    ("corpus.inspect x.log", "--lines"),
+    *(("bench.corpus", option) for option in ("--rounds", "--seed")),
+]
+MAY_BE_ZERO = {"--seed", "--corpus-seed", "--lines"}
+
+
+@pytest.mark.parametrize(("task", "option"), NUMBERS)
+def test_what_is_no_number_is_said(task: str, option: str) -> None:
+    """Words, fractions, negative numbers and 0, which is not the same as nothing: wrong usage, and one sentence."""
+    for text in (
+        "abc",
+        "",
+        "-1",
+        *(() if option in MAY_BE_ZERO else ("0",)),
+        *(("inf",) if "budget" in option else ()),
+    ):
+        result = run_here(*task.split(), f"{option}={text}")
+        sentence = rf"{option} wants a (whole )?number .*, not '{text}': correct it, or leave it out\."
+        assert re.fullmatch(sentence, one_sentence(result))
+        assert result.returncode == 2
+
+
+def test_every_number_is_read_by_us() -> None:
+    """Invoke's own conversion ends in a traceback, so no task of ours has an option of its types."""
+    contexts = tasks.namespace.to_contexts()
+    assert {argument.kind for context in contexts for argument in context.args.values()} <= {str, bool, list}
+
+
+@pytest.mark.parametrize("task", ["tournament", "track", "report", "corpus.generate", "corpus.import"])
+def test_help_after_a_task_that_wants_a_name_shows_the_way(task: str) -> None:
+    """Invoke takes --help for the name there."""
+    result = run_here(task, "--help")
+    assert one_sentence(result) == f"'./inv --help {task}' shows what can be said."
+    assert result.returncode == 2
+
+
+def test_where_nothing_answers_rally_is_not_started(fake_rally: object) -> None:
+    """--target-hosts of a cluster that is not there: one sentence, before anything is made."""
+    result = run_here("race", "--target-hosts", "localhost:1")
+    assert re.match(r"Nothing answers at http://localhost:1 \(.*\): start the cluster", one_sentence(result))
+    assert result.returncode == 3
+    assert not races_folder().exists()
+    assert not data_folder("paddock-apache").exists()
 
 
 def test_an_impossible_heap_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,7 +150,7 @@ def test_a_taken_port_is_said(fake_rally: object) -> None:
 def test_lists_are_for_people_and_machines(task: str) -> None:
     """Every list has a table and JSON, and neither has colours when it is piped."""
     people = run_paddock(task)
-    machines = run_paddock(task, "--json")
+    machines = run_here(task, "--json")
     assert people.returncode in (0, 3)
     assert "\x1b" not in people.stdout
     assert json.loads(machines.stdout)

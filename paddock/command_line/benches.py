@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from invoke import Collection, Context, task
 
-from paddock.command_line.sentences import command
+from paddock.command_line.sentences import command, whole_number
 
 
 @task(
@@ -19,9 +19,9 @@ from paddock.command_line.sentences import command
 @command
 def bench_corpus(
     _context: Context,
-    rounds: int = 5,
+    rounds: str = "5",
     peers: str = "polars,elastic,orjson,json,mimesis,faker",
-    seed: int = 1,
+    seed: str = "1",
     into: str = "",
     json: bool = False,
 ) -> None:
@@ -36,7 +36,7 @@ def bench_corpus(
     from paddock.bench.report import as_values, inserted, markdown, render
     from paddock.bench.run import RECIPES, benchmark
     from paddock.console import print_result, progress
-    from paddock.errors import FileError, UsageError
+    from paddock.errors import FileError
     from paddock.files import replacing
     from paddock.suggestions import unknown
     from paddock.tables import as_json
@@ -45,8 +45,7 @@ def bench_corpus(
     for name in names:
         if name not in PEERS:
             raise unknown("generator", name, PEERS, "./inv bench.corpus --help")
-    if rounds < 1:
-        raise UsageError(f"--rounds {rounds}: at least one round is needed.")
+    count, used_seed = whole_number("--rounds", rounds) or 0, whole_number("--seed", seed, least=0) or 0
     page = Path(into)
     if into:
         try:
@@ -55,8 +54,8 @@ def bench_corpus(
             raise FileError(page, f"cannot be read ({error.strerror}).") from None
         except ValueError as error:
             raise FileError(page, f"{error}.") from None
-    with progress("Comparing generators", rounds * len(RECIPES)) as advance:
-        result = benchmark(names, rounds, seed, advance=advance)
+    with progress("Comparing generators", count * len(RECIPES)) as advance:
+        result = benchmark(names, count, used_seed, advance=advance)
     if into:
         with replacing(page) as temporary:
             temporary.write_text(inserted(page.read_text(encoding="utf-8"), markdown(result)), encoding="utf-8")

@@ -7,7 +7,7 @@ import sys
 from invoke import Collection, Context, task
 
 from paddock.command_line.inspect import corpus_inspect
-from paddock.command_line.sentences import command
+from paddock.command_line.sentences import command, whole_number
 
 
 @task(
@@ -22,7 +22,12 @@ from paddock.command_line.sentences import command
 )
 @command
 def corpus_generate(
-    _context: Context, recipe: str, documents: int = 0, seed: int = 0, archive: str = "", force: bool = False
+    _context: Context,
+    recipe: str,
+    documents: str | None = None,
+    seed: str | None = None,
+    archive: str = "",
+    force: bool = False,
 ) -> None:
     """Make a corpus where Rally looks for it.
 
@@ -38,7 +43,8 @@ def corpus_generate(
 
     if archive:
         check_kind(archive)
-    record = ensure_corpus(recipe, documents or None, seed or None, progress, force=force)
+    count, used_seed = whole_number("--documents", documents), whole_number("--seed", seed, least=0)
+    record = ensure_corpus(recipe, count, used_seed, progress, force=force)
     print_result(f"{record.file}: {record.documents:,} documents, {gibibytes(record.bytes)}, SHA-256 {record.sha256}")
     if archive:
         print_result(f"{archive_corpus(record, archive, progress)}: the archive.")
@@ -91,7 +97,7 @@ def corpus_import(
     anonymise: bool = False,
     key_file: str | None = None,
     shift_to_now: bool = False,
-    year: int = 0,
+    year: str | None = None,
     zone: str = "UTC",
     time_field: str | None = None,
     time_format: str | None = None,
@@ -112,8 +118,6 @@ def corpus_import(
     from paddock.imports import ImportOptions, import_corpus
     from paddock.tables import as_json
 
-    if file in ("--help", "-h"):
-        raise UsageError("'./inv --help corpus.import' shows what can be said.")
     if not name:
         raise UsageError("The corpus needs a name: add --name, for example --name our-web.")
     # Invoke has what follows -- as one text, in which a space may belong to a name.
@@ -127,7 +131,7 @@ def corpus_import(
         anonymise=anonymise,
         key_file=key_file,
         shift_to_now=shift_to_now,
-        year=year or None,
+        year=whole_number("--year", year),
         zone=zone,
         time_field=time_field,
         time_format=time_format,

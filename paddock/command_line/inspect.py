@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from invoke import Context, task
 
-from paddock.command_line.sentences import command
+from paddock.command_line.sentences import command, whole_number
 
 
 @task(
@@ -21,7 +21,7 @@ from paddock.command_line.sentences import command
 def corpus_inspect(
     _context: Context,
     file: str,
-    lines: int = 1_000_000,
+    lines: str = "1000000",
     field: str = "",
     combined: bool = False,
     json: bool = False,
@@ -38,6 +38,7 @@ def corpus_inspect(
     from paddock.inspection import inspect, render
     from paddock.tables import as_json
 
-    with progress(f"Inspecting {file}", lines) as advance:
-        found = inspect(file, lines, field, combined, advance)
+    most = whole_number("--lines", lines, least=0) or 0
+    with progress(f"Inspecting {file}", most) as advance:
+        found = inspect(file, most, field, combined, advance)
     print_result(as_json(dataclasses.asdict(found)) if json else render(found))

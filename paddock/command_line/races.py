@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from invoke import Context, Exit, task
 
-from paddock.command_line.sentences import command
+from paddock.command_line.sentences import LARGEST_PORT, command, whole_number
 
 
 @task(
@@ -47,10 +47,10 @@ def race(
     target_hosts: str | None = None,
     client_options: str | None = None,
     corpus: str | None = None,
-    documents: int = 0,
-    seed: int = 0,
+    documents: str | None = None,
+    seed: str | None = None,
     test_mode: bool = False,
-    port: int = 39200,
+    port: str = "39200",
     data_path: str | None = None,
     on_error: str = "abort",
     user_tags: str | None = None,
@@ -83,10 +83,10 @@ def race(
         target_hosts=target_hosts,
         client_options=client_options,
         corpus=corpus,
-        documents=documents or None,
-        seed=seed or None,
+        documents=whole_number("--documents", documents),
+        seed=whole_number("--seed", seed, least=0),
         test_mode=test_mode,
-        port=port,
+        port=whole_number("--port", port, most=LARGEST_PORT) or 0,
         data_path=data_path,
         on_error=on_error,
         user_tags=user_tags,

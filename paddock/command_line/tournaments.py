@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from invoke import Context, task
 
-from paddock.command_line.sentences import command
+from paddock.command_line.sentences import LARGEST_PORT, command, positive_number, whole_number
 
 
 @task(
@@ -41,22 +41,22 @@ def tournament(
     quick: bool = False,
     dry_run: bool = False,
     resume: bool = False,
-    seed: int = -1,
-    budget: float = 0.0,
-    blocks: int = 0,
-    starts: int = 0,
+    seed: str | None = None,
+    budget: str | None = None,
+    blocks: str | None = None,
+    starts: str | None = None,
     car: str | None = None,
     params: str | None = None,
     car_params: str | None = None,
     corpus: str | None = None,
-    documents: int = 0,
-    corpus_seed: int = 0,
+    documents: str | None = None,
+    corpus_seed: str | None = None,
     version: str | None = None,
     engine: str | None = None,
     java: str | None = None,
     target_hosts: str | None = None,
     client_options: str | None = None,
-    port: int = 39200,
+    port: str = "39200",
     data_path: str | None = None,
     json: bool = False,
 ) -> None:
@@ -69,8 +69,6 @@ def tournament(
       ./inv tournament refresh-interval --resume
     """
     from paddock.console import print_result, terminal_width
-    from paddock.reports import render_terminal, result_as_json, write_report
-    from paddock.tables import as_json
     from paddock.tournaments.command import run_tournament
     from paddock.tournaments.options import TournamentOptions
     from paddock.tournaments.store import find_unfinished, tournaments_folder
@@ -79,27 +77,33 @@ def tournament(
         quick=quick,
         dry_run=dry_run,
         resume=find_unfinished(name).id if resume else None,
-        seed=None if seed < 0 else seed,
-        budget=budget or None,
-        blocks=blocks or None,
-        starts=starts or None,
+        seed=whole_number("--seed", seed, least=0),
+        budget=positive_number("--budget", budget),
+        blocks=whole_number("--blocks", blocks),
+        starts=whole_number("--starts", starts),
         car=car,
         params=params,
         car_params=car_params,
         corpus=corpus,
-        documents=documents or None,
-        corpus_seed=corpus_seed or None,
+        documents=whole_number("--documents", documents),
+        corpus_seed=whole_number("--corpus-seed", corpus_seed, least=0),
         version=version,
         engine=engine,
         java=java,
         target_hosts=target_hosts,
         client_options=client_options,
-        port=port,
+        port=whole_number("--port", port, most=LARGEST_PORT) or 0,
         data_path=data_path,
     )
     result = run_tournament(None if resume else name, options)
     if result is None:
         return
+    # Plots take a second to import, which a dry run need not wait for.
+    from paddock.reports.as_json import result_as_json
+    from paddock.reports.terminal import render_terminal
+    from paddock.reports.write import write_report
+    from paddock.tables import as_json
+
     written = write_report(result, tournaments_folder() / result.id)
     if json:
         print_result(as_json(result_as_json(result)))
@@ -116,13 +120,13 @@ def tournaments(_context: Context, json: bool = False) -> None:
     listing.show(listing.tournaments(), json)
 
 
-@task(help={"json": "for machines"})
+@task(help={"all": "the earlier ones as well", "json": "for machines"})
 @command
-def results(_context: Context, json: bool = False) -> None:
-    """List the races and tournaments that have been held."""
+def results(_context: Context, all: bool = False, json: bool = False) -> None:  # noqa: A002 - what users call it
+    """List the latest races and tournaments that have been held."""
     from paddock import listing
 
-    listing.show(listing.results(), json)
+    listing.show(listing.results(everything=all), json)
 
 
 @task(
@@ -135,23 +139,27 @@ def results(_context: Context, json: bool = False) -> None:
 @command
 def report(_context: Context, id: str, json: bool = False) -> None:  # noqa: A002 - what users call it
     """Make the report of a race or a tournament anew."""
-    from paddock import reports
     from paddock.console import print_result, terminal_width
     from paddock.listing import find_result
     from paddock.rally.run import race_records
+    from paddock.reports.as_json import result_as_json
+    from paddock.reports.origins import RaceRecord
+    from paddock.reports.race_report import find_out, race_report_as_json, render_race_terminal, write_race_report
+    from paddock.reports.terminal import render_terminal
+    from paddock.reports.write import write_report
     from paddock.tables import as_json
     from paddock.tournaments.results import load_result
     from paddock.tournaments.store import tournaments_folder
 
     result = load_result(id) if id == "latest" else find_result(id)
-    if isinstance(result, reports.RaceRecord):
+    if isinstance(result, RaceRecord):
         folder = race_records(result.race_id)
-        findings = reports.find_out(result, folder)
-        written = reports.write_race_report(findings, folder)
-        text, for_machines = reports.render_race_terminal(findings), reports.race_report_as_json(findings)
+        findings = find_out(result, folder)
+        written = write_race_report(findings, folder)
+        text, for_machines = render_race_terminal(findings), race_report_as_json(findings)
     else:
-        written = reports.write_report(result, tournaments_folder() / result.id)
-        text, for_machines = reports.render_terminal(result, terminal_width()), reports.result_as_json(result)
+        written = write_report(result, tournaments_folder() / result.id)
+        text, for_machines = render_terminal(result, terminal_width()), result_as_json(result)
     if json:
         print_result(as_json(for_machines))
         return
@@ -180,8 +188,8 @@ def compare(_context: Context, first: str, second: str, also: list[str], form: s
     from paddock.console import print_result, terminal_width
     from paddock.errors import UsageError
     from paddock.listing import find_result
-    from paddock.reports import compare as compare_results
-    from paddock.reports import render_comparison
+    from paddock.reports.comparison import compare as compare_results
+    from paddock.reports.comparison_tables import render_comparison
 
     if form not in ("text", "markdown", "html"):
         raise UsageError(f"--form is text, markdown or html, not '{form}'.")

@@ -96,9 +96,8 @@ def embedded_engine(version: str, report: Callable[[str], None]) -> Engine:
 
 def _official(version: str, java: str | None) -> Engine:
     _require_tar("Elastic's tarball")
-    if not re.fullmatch(r"\d+\.\d+\.\d+", version):
-        raise UsageError(f"'{version}' is no Elasticsearch version: write it in full, for example 8.8.2.")
-    chosen = choose_java(range(17, 22), java)[0] if java else None
+    versions.check_supported(version)
+    chosen = choose_java(versions.java_majors(version), java)[0] if java else None
     urls = {"jdk.bundled.release_url": OFFICIAL_URL, "jdk.unbundled.release_url": OFFICIAL_URL}
     return Engine("official", version, None, chosen, urls, offline=False)
 
@@ -115,13 +114,14 @@ def _archive(source: Path, version: str | None, java: str | None, fetch: bool) -
         raise UsageError(
             f"{path} holds Elasticsearch {found}, not {version}: leave --version out, or name another file."
         )
+    versions.check_supported(found)
     name = f"paddock-archive-{checksum(path)[:16]}.tar.gz"
     cached = paths.distributions_folder() / name
     if fetch and not cached.exists():
         require_room(cached.parent, path.stat().st_size, f"A copy of {path}")
         with replacing(cached) as growing:
             shutil.copyfile(path, growing)
-    chosen = None if has_jdk and not java else choose_java(range(17, 22), java)[0]
+    chosen = None if has_jdk and not java else choose_java(versions.java_majors(found), java)[0]
     return Engine("archive", found, cached, chosen, _urls(cached))
 
 

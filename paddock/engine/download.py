@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from paddock import paths
 from paddock.engine.archive import pack, suffix
@@ -89,7 +90,7 @@ def _download(release: Release, folder: Path, progress: Progress) -> Path:
         resolver=PythonResolver(progress_callback=lambda name, total: progress(f"Downloading {name}", total)),
         timeout=30,
     )
-    where = f"the mirror {mirror}" if mirror else "Maven Central"
+    where = f"the mirror {_without_login(mirror)}" if mirror else "Maven Central"
     artifact = context.project(GROUP, ARTIFACT).at_version(release.version).artifact(packaging="zip")
     try:
         with _system_certificates():
@@ -129,6 +130,12 @@ def _system_certificates() -> Iterator[None]:
         yield
     finally:
         del os.environ[name]
+
+
+def _without_login(url: str) -> str:
+    """The URL as it may be shown: without user name and password."""
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
 
 
 def _brief(error: Exception) -> str:

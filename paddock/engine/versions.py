@@ -1,7 +1,8 @@
-"""The Elasticsearch versions that can be had embedded, with their checksums."""
+"""Which Elasticsearch versions can be raced and on which Java; those that can be had embedded, with their checksums."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from paddock.errors import UsageError
@@ -35,6 +36,40 @@ RELEASES = {
         ),
     )
 }
+
+
+# What Rally 2.13.0 and our cars can both drive. Rally: from 6.8 on (min-es-version.txt), but its client takes none of
+# the flavour "oss". The cars were tried on 7.17.28, 8.8.2, 8.19.4 and 9.2.0.
+OLDEST = (7, 17, 0)
+LARGEST_MAJOR = 9
+
+
+def check_supported(version: str) -> None:
+    """Refuse an Elasticsearch that cannot be raced, before anything of it is downloaded.
+
+    :raises UsageError: if it is too old, or newer than what is known.
+    """
+    numbers = _numbers(version)
+    if not numbers >= OLDEST or numbers[0] > LARGEST_MAJOR:
+        raise UsageError(
+            f"Elasticsearch {version} cannot be raced: Rally and the cars drive versions from "
+            f"{'.'.join(map(str, OLDEST))} to {LARGEST_MAJOR}.x; name one of these with --version."
+        )
+
+
+def java_majors(version: str) -> tuple[int, ...]:
+    """The major versions of Java that run this Elasticsearch, the preferred first (elastic.co/support/matrix, JVM)."""
+    major = _numbers(version)[0]
+    if major >= 9:
+        return (21, 22, 23, 24, 25)
+    return (21, 20, 19, 18, 17) if major == 8 else (17, 18, 19, 20, 21)
+
+
+def _numbers(version: str) -> tuple[int, int, int]:
+    match = re.fullmatch(r"(\d+)\.(\d+)\.(\d+)", version)
+    if not match:
+        raise UsageError(f"'{version}' is no Elasticsearch version: write it in full, for example {DEFAULT_VERSION}.")
+    return int(match[1]), int(match[2]), int(match[3])
 
 
 def release(version: str) -> Release:

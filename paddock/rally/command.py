@@ -16,6 +16,11 @@ from paddock.errors import UsageError
 from paddock.rally.privileges import NAMESPACE
 from paddock.rally.request import DEFAULT_HTTP_PORT, RaceRequest
 
+# Client options that the user keeps out of the command line; it stays out of the environment of Rally's processes, too.
+OPTIONS_VARIABLE = "PADDOCK_CLIENT_OPTIONS"
+# What a printed command names in the place of a file that is only there while Rally runs.
+OPTIONS_FILE = Path("client-options.json")
+
 
 def program() -> Path:
     """The esrally beside this Python; PADDOCK_RALLY names another."""
@@ -74,14 +79,38 @@ def needed_files(request: RaceRequest) -> tuple[Path, ...]:
     )
 
 
+def writable_folders(request: RaceRequest) -> tuple[Path, ...]:
+    """The folders in which Rally, the runners of our tracks and the node make files, Rally's own first."""
+    journals = [request.track_params.get(name) for name in ("lap_journal", "load_journal")]
+    downloads = request.engine is not None and not request.engine.offline
+    return (
+        paths.rally_folder(),
+        paths.rally_log().parent,
+        paths.races_folder(),
+        paths.data_folder(f"paddock-{request.track.name}"),  # for the offsets of test mode's corpus
+        *([paths.distributions_folder()] if downloads else []),
+        *(Path(journal).parent for journal in journals if journal),
+        *([request.data_path] if request.data_path else []),
+    )
+
+
+def rewritten_files() -> tuple[Path, ...]:
+    """The files that every Rally writes to, from its first start on."""
+    return paths.rally_folder() / "rally.ini", paths.rally_folder() / "logging.json", paths.rally_log()
+
+
 def printable(request: RaceRequest, anew: bool = False) -> str:
     """The command as it can be pasted into a shell, by root too; on any machine, so it does not name this one.
+
+    Client options that stand in no file are to be put into OPTIONS_FILE before.
 
     :param anew: without the race id, so that Rally gives the repeated race one of its own.
     """
     assignments = [f"{name}={shlex.quote(value)}" for name, value in sorted(environment(request).items())]
     prefix = NAMESPACE if os.geteuid() == 0 and request.provisions else ()
     elsewhere = replace(request, circumstances={})
+    if request.private_options:
+        elsewhere = replace(elsewhere, client_options=OPTIONS_FILE)
     words = [word for word in arguments(elsewhere) if not (anew and word.startswith("--race-id="))]
     return " ".join([*assignments, *map(shlex.quote, [*prefix, str(program()), *words])])
 

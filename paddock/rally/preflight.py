@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import socket
 import sys
 import time
@@ -12,7 +13,6 @@ import psutil
 from paddock import paths
 from paddock.errors import MachineError, UsageError
 from paddock.files import require_room
-from paddock.rally.leftovers import running
 from paddock.rally.processes import other_rally_processes
 from paddock.rally.request import RaceRequest
 
@@ -22,6 +22,18 @@ ACTOR_PORT = 1900
 SHUTDOWN_SECONDS = 30.0
 # The node's installation, its logs and some air; the index comes on top.
 INSTALLATION_BYTES = 500 * 2**20
+
+
+def check_platform() -> None:
+    """Refuse anything but Linux: the one place that asks.
+
+    :raises MachineError: elsewhere.
+    """
+    if sys.platform != "linux":
+        raise MachineError(
+            f"Races need Linux, and this is {platform.system() or sys.platform}: Rally's processes and the node are "
+            f"watched through /proc. Use a Linux machine, a virtual one or a container."
+        )
 
 
 def check_words(words: list[str]) -> None:
@@ -84,15 +96,8 @@ def check_disk(request: RaceRequest, corpus_bytes: int) -> None:
 def wait_for_others(say: Callable[[str], None], patience: float = SHUTDOWN_SECONDS) -> None:
     """Wait until no other Rally is left on this machine; a race that has just ended takes up to 18 s to go.
 
-    :raises MachineError: if one stays, or a race is being watched by another Paddock.
+    :raises MachineError: if one stays.
     """
-    for ledger in running():
-        if ledger.watched and ledger.pid != psutil.Process().pid:
-            since = time.strftime("%H:%M", time.localtime(ledger.started))
-            raise MachineError(
-                f"The race {ledger.race_id} is running since {since} (process {ledger.pid}), and a machine can run "
-                f"only one at a time: wait for it, or end it with 'kill {ledger.pid}'."
-            )
     deadline = time.monotonic() + patience
     said = False
     while others := _others():

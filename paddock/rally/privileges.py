@@ -6,6 +6,7 @@ import os
 import pwd
 import resource
 import shutil
+import stat
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -36,14 +37,20 @@ class Identity:
 
 
 def choose_identity(
-    provisions: bool, memory_lock: bool, needed: tuple[Path, ...], writable: tuple[Path, ...]
+    provisions: bool,
+    memory_lock: bool,
+    needed: tuple[Path, ...],
+    writable: tuple[Path, ...],
+    rewritten: tuple[Path, ...] = (),
 ) -> Identity:
     """The identity for a race.
 
     :param provisions: whether Rally starts a node; without one even root may race.
     :param memory_lock: whether the node is to lock its memory.
     :param needed: files that an unprivileged user must be able to read.
-    :param writable: folders that are handed over to that user.
+    :param writable: folders in which that user must be able to make files; they are made, and handed over if they are
+        root's, without what is in them.
+    :param rewritten: files that, where they exist, that user must be able to write; handed over likewise.
     :raises MachineError: if root can become nobody else here.
     """
     if os.geteuid() != 0 or not provisions:
@@ -52,7 +59,7 @@ def choose_identity(
         limited = resource.getrlimit(resource.RLIMIT_MEMLOCK)[1] != resource.RLIM_INFINITY
         prefix = (*LOCK_MEMORY, *NAMESPACE) if memory_lock and limited else NAMESPACE
         return Identity(prefix)
-    return _other_user(needed, writable)
+    return _other_user(needed, writable, rewritten)
 
 
 def runs_as(provisions: bool) -> str:
@@ -74,7 +81,7 @@ def namespaces_work() -> bool:
     return subprocess.run([*NAMESPACE, "true"], capture_output=True, check=False).returncode == 0
 
 
-def _other_user(needed: tuple[Path, ...], writable: tuple[Path, ...]) -> Identity:
+def _other_user(needed: tuple[Path, ...], writable: tuple[Path, ...], rewritten: tuple[Path, ...]) -> Identity:
     name = os.environ.get("PADDOCK_USER", FALLBACK_USER)
     try:
         user = pwd.getpwnam(name)
@@ -93,11 +100,30 @@ def _other_user(needed: tuple[Path, ...], writable: tuple[Path, ...]) -> Identit
             )
     for folder in writable:
         folder.mkdir(parents=True, exist_ok=True)
-        for place in [folder, *folder.rglob("*")]:
-            os.chown(place, user.pw_uid, user.pw_gid, follow_symlinks=False)
-        if subprocess.run(["test", "-w", str(folder)], check=False, **identity).returncode != 0:
+    for place in (*writable, *filter(Path.exists, rewritten)):
+        _hand_over(place, user)
+        if subprocess.run(["test", "-w", str(place)], check=False, **identity).returncode != 0:
             raise MachineError(
-                f"Elasticsearch refuses root, user namespaces are forbidden here, and the user '{name}' cannot reach "
-                f"{folder}: set RALLY_HOME to a folder that it can reach, for example /var/tmp/paddock."
+                f"Elasticsearch refuses root, user namespaces are forbidden here, and the user '{name}' cannot write "
+                f"to {place}: set RALLY_HOME to a folder that it can reach, for example /var/tmp/paddock."
             )
     return Identity((), identity, {"HOME": str(writable[0].parent)})
+
+
+def _hand_over(place: Path, user: pwd.struct_passwd) -> None:
+    """Make a folder or file of root's that user's.
+
+    Nobody else's, no symbolic link and not what one points to, and no file with a second name, which may be a hard
+    link to one elsewhere. Everything is asked of the open file, so that nothing can take its place in between.
+    """
+    try:
+        handle = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return
+    try:
+        found = os.fstat(handle)
+        alone = stat.S_ISDIR(found.st_mode) or (stat.S_ISREG(found.st_mode) and found.st_nlink == 1)
+        if alone and found.st_uid == 0:
+            os.fchown(handle, user.pw_uid, user.pw_gid)
+    finally:
+        os.close(handle)

@@ -19,7 +19,9 @@ from pathlib import Path
 from types import FrameType
 
 from paddock.errors import Interrupted
+from paddock.files import writing
 from paddock.rally import orphans
+from paddock.rally.command import OPTIONS_VARIABLE
 from paddock.rally.privileges import Identity
 from paddock.rally.processes import MARK
 
@@ -29,7 +31,7 @@ INTERRUPT_SECONDS = 60.0
 
 def run_rally(
     words: list[str],
-    race_id: str,
+    mark: str,
     identity: Identity,
     environment: Mapping[str, str],
     output: Path,
@@ -39,6 +41,7 @@ def run_rally(
     """Run esrally to its end and return its exit code.
 
     :param words: the program and its arguments.
+    :param mark: what tells its processes from those of other races: the race's folder.
     :param environment: variables on top of our own.
     :param output: everything that it prints is kept in this file.
     :param on_text: called with each piece of its output.
@@ -48,10 +51,11 @@ def run_rally(
     ours, theirs = pty.openpty()
     # Rally draws to the width of its terminal and needs one of at least 80 columns.
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 120, 0, 0))
-    env = {**os.environ, **environment, **identity.environment, MARK: race_id, "TERM": "xterm"}
+    env = {**os.environ, **environment, **identity.environment, MARK: mark, "TERM": "xterm"}
+    env.pop(OPTIONS_VARIABLE, None)
     output.parent.mkdir(parents=True, exist_ok=True)
     orphans.adopt()
-    with _interruptions() as interrupted, output.open("wb") as log:
+    with _interruptions() as interrupted, output.open("wb", buffering=0) as log:
         try:
             process = subprocess.Popen(
                 [*identity.prefix, *words],
@@ -69,8 +73,8 @@ def run_rally(
             while True:
                 text, ended = _read(ours, process)
                 if text:
-                    log.write(text)
-                    log.flush()
+                    with writing(output):
+                        log.write(text)
                     on_text(text.decode("utf-8", "replace"))
                 on_tick()
                 # At once: Rally waits for the node's entry in the process table to go.

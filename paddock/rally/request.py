@@ -22,8 +22,8 @@ class RaceRequest:
     :param engine: the Elasticsearch to provision; None to race against ``target_hosts``.
     :param cars: names of the team's cars, the one with the base configuration first.
     :param target_hosts: "host:port,..." of an existing cluster, or None.
-    :param client_options: a JSON file with Rally's client options (they may hold secrets), or None.
-    :param client_options_temporary: whether that file was made for this race and goes with it.
+    :param client_options: a JSON file of the user's with Rally's client options (they may hold secrets), or None.
+    :param private_options: client options that stand in no file; a private one is made when Rally starts, and goes.
     :param circumstances: the machine, kept with the user tags; a command to repeat the race elsewhere lacks them.
     :param on_error: Rally's --on-error.
     :param data_path: the folder outside Rally's that car_params give to the node, cleared up after it; or None.
@@ -41,7 +41,7 @@ class RaceRequest:
     circumstances: Mapping[str, str] = field(default_factory=dict)
     target_hosts: str | None = None
     client_options: Path | None = None
-    client_options_temporary: bool = False
+    private_options: Mapping[str, Any] = field(default_factory=dict, repr=False)
     http_port: int = DEFAULT_HTTP_PORT
     test_mode: bool = False
     on_error: str = "abort"

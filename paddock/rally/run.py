@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import os
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
 from paddock import paths
 from paddock.errors import RaceError
-from paddock.locks import locked
+from paddock.files import writing
 from paddock.rally import command, failure, leftovers, preflight
 from paddock.rally.outcome import Outcome, read_outcome
 from paddock.rally.privileges import choose_identity
@@ -52,18 +55,12 @@ def run_race(
     :raises Interrupted: the user stopped it.
     """
     preflight.check_words(sys.argv)
-    for sentence in leftovers.clear_abandoned():
-        say(sentence)
-    with locked(paths.state_folder() / "race.lock", "the race that another process has just begun", wait=False):
+    with leftovers.racing() as cleared:
+        for sentence in cleared:
+            say(sentence)
         preflight.wait_for_others(say)
         preflight.check_ports(request)
         preflight.check_disk(request, corpus_bytes)
-        identity = choose_identity(
-            request.provisions,
-            request.memory_lock,
-            command.needed_files(request),
-            (paths.rally_folder(),),
-        )
         output = race_records(request.race_id) / "rally-output.txt"
         processes = RaceProcesses(request.race_id)
         reader = OutputReader()
@@ -72,13 +69,22 @@ def run_race(
             for event in reader.feed(text):
                 observer.progress(event)
 
-        secrets = request.client_options if request.client_options_temporary else None
+        secrets = race_records(request.race_id) / "client-options.json" if request.private_options else None
         with leftovers.written_down(request.race_id, request.data_path, secrets):
+            identity = choose_identity(
+                request.provisions,
+                request.memory_lock,
+                command.needed_files(request),
+                command.writable_folders(request),
+                command.rewritten_files(),
+            )
+            if secrets:
+                request = _with_file(request, secrets)
             observer.started(processes)
             try:
                 exit_code = run_rally(
                     [str(command.program()), *command.arguments(request)],
-                    request.race_id,
+                    str(processes.folder),
                     identity,
                     {**command.environment(request), "RALLY_HOME": str(paths.rally_folder().parent)},
                     output,
@@ -92,3 +98,13 @@ def run_race(
             why = failure.explain(request.race_id, output, exit_code)
             raise RaceError(f"The race failed. {why.cause.rstrip('.')}. More in {why.log}.")
         return outcome
+
+
+def _with_file(request: RaceRequest, file: Path) -> RaceRequest:
+    """The request with its client options in that file, which nobody else can read; the ledger sees to its end."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with writing(file):
+        handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8") as private:
+            json.dump(dict(request.private_options), private)
+    return replace(request, client_options=file, private_options={})

@@ -154,7 +154,7 @@ def _verdicts(items: Sequence[Result | RaceRecord]) -> tuple[Difference, ...]:
         if not isinstance(item, Result):
             continue
         for verdict in item.main.verdicts:
-            text = sentences.word(item.main.metric, verdict.verdict)
+            text = sentences.said_of(item.main.metric, verdict)
             if verdict.ratio is not None:
                 text += f" {numbers.ratio(verdict.ratio)} ({numbers.interval(verdict.low, verdict.high)})"
             name = f"{verdict.contender} / {item.tournament.baseline}, {item.main.metric.name}"

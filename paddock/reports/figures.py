@@ -90,14 +90,16 @@ def prices(result: Result) -> list[Price]:
             found.append(Price(measured.metric, known))
     probed = freshness(result)
     for percentile in ("p50", "p99") if probed else ():
-        quantiles: dict[str, float | None] = {one.contender: getattr(one, percentile) for one in probed}
-        found.append(
-            Price(
-                Metric(f"{FRESHNESS}, {percentile}", "ms", False),
-                {one.contender: quantiles[one.contender] or one.longest for one in probed},
-                frozenset(name for name, quantile in quantiles.items() if quantile is None),
+        told = [one for one in probed if percentile == "p50" or one.enough_for_p99]
+        quantiles: dict[str, float | None] = {one.contender: getattr(one, percentile) for one in told}
+        if told:
+            found.append(
+                Price(
+                    Metric(f"{FRESHNESS}, {percentile}", "ms", False),
+                    {one.contender: quantiles[one.contender] or one.longest for one in told},
+                    frozenset(name for name, quantile in quantiles.items() if quantile is None),
+                )
             )
-        )
     return found
 
 

@@ -42,7 +42,7 @@ def result_as_junit(result: Result) -> str:
     suite.set("failures", str(counts["failure"]))
     suite.set("errors", str(counts["error"]))
     suite.set("skipped", str(counts["skipped"]))
-    suite.set("time", f"{result.ended - result.began:.3f}")
+    suite.set("time", f"{result.seconds:.3f}")
     root = Tree.Element("testsuites")
     root.append(suite)
     Tree.indent(root)

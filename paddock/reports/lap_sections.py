@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from statistics import median
+
 from paddock.reports import figures, numbers
 from paddock.reports.document import Plot, Section, Table
 from paddock.reports.plots import canvas, laps
-from paddock.tournaments.model import Lap, Result
+from paddock.tournaments.disturbance import disturbed_laps
+from paddock.tournaments.model import Disturbance, Lap, Result
 
 
 def throughput_section(result: Result) -> Section:
@@ -38,6 +41,7 @@ def _in_order(result: Result) -> Plot:
         f"Of {numbers.plural(len(result.laps), 'lap')} in all, {warmup} belong to the warm-up (shaded, hollow) "
         f"and {void} are void (crossed)."
     )
+    parts += _disturbances(result)
     description = " ".join(parts)
     wide, narrow = canvas.draw(
         "laps", title, description, lambda width: laps.in_order(result.laps, names, baseline, width)
@@ -45,8 +49,38 @@ def _in_order(result: Result) -> Plot:
     return Plot("laps", title, description, wide, narrow, lap_table(result))
 
 
+def _disturbances(result: Result) -> list[str]:
+    """What else the machine did, in a sentence; none where the journal does not tell."""
+    seen = [lap.disturbance for lap in figures.counting_laps(result) if lap.disturbance is not None]
+    if not seen:
+        return []
+    taken = sorted(100 * one.taken for one in seen)
+    far = len(disturbed_laps(result.laps))
+    where = (
+        "the machine of load driver and nodes"
+        if not any(one.nodes_elsewhere for one in seen)
+        else ("the load driver's machine")
+    )
+    return [
+        f"Disturbance: others had {median(taken):.0f} % of the cores of {where} during the median lap that counts, "
+        f"{taken[-1]:.0f} % at most; {numbers.plural(far, 'lap')} {'lies' if far == 1 else 'lie'} far outside."
+    ]
+
+
+_DISTURBANCE_HEADERS = ("others, cores", "steal", "waiting: CPU", "disk", "memory")
+
+
+def _disturbance_cells(one: Disturbance | None) -> tuple[str, ...]:
+    if one is None:
+        return (numbers.NOTHING,) * len(_DISTURBANCE_HEADERS)
+    pressures = (one.cpu_pressure, one.io_pressure, one.memory_pressure)
+    shares = (numbers.NOTHING if share is None else f"{100 * share:.1f} %" for share in (one.steal, *pressures))
+    return f"{one.others:.2f}", *shares
+
+
 def lap_table(result: Result) -> Table:
-    """Every lap in the order of their running."""
+    """Every lap in the order of their running; where the journal tells, with what else the machine did meanwhile."""
+    watched = any(lap.disturbance is not None for lap in result.laps)
     rows = tuple(
         (
             str(lap.start),
@@ -57,11 +91,14 @@ def lap_table(result: Result) -> Table:
             f"{lap.seconds:.2f}",
             numbers.figure(lap.docs_per_second),
             "void" if lap.void is not None else "warm-up" if lap.warmup else "counts",
+            *(_disturbance_cells(lap.disturbance) if watched else ()),
         )
         for lap in result.laps
     )
     headers = ("start", "block", "position", "contender", "documents", "seconds", "docs/s", "lap")
-    return Table("All laps", headers, rows, (0, 1, 2, 4, 5, 6))
+    further = _DISTURBANCE_HEADERS if watched else ()
+    right = (0, 1, 2, 4, 5, 6, *range(len(headers), len(headers) + len(further)))
+    return Table("All laps", (*headers, *further), rows, right)
 
 
 def _inside(result: Result) -> Plot:

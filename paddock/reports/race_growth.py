@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 CONFIDENCE = 0.95
 # With two sizes a line fits always, and says nothing about how well.
@@ -91,5 +90,7 @@ def trend(sizes: Sequence[Size]) -> Trend | None:
     slope = float(across @ value / (across @ across))
     off = value - value.mean() - slope * across
     error = math.sqrt(float(off @ off) / (len(points) - 2) / float(across @ across))
+    from scipy import stats  # half a second, which other reports need not wait for
+
     width = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(points) - 2)) * error
     return Trend(2**slope, 2 ** (slope - width), 2 ** (slope + width))

@@ -20,6 +20,7 @@ from paddock.tournaments.model import (
 # More than these are counted in the headline instead of named.
 NAMED_CONTENDERS = 4
 _DECISIONS = 6
+NEGLIGIBLE = ", perhaps negligibly"
 
 
 def word(metric: Metric, verdict: str) -> str:
@@ -27,6 +28,11 @@ def word(metric: Metric, verdict: str) -> str:
     if "docs/s" in (metric.name, metric.unit) or metric.unit == "ms":
         return verdict
     return {FASTER: "better", SLOWER: "worse"}.get(verdict, verdict)
+
+
+def said_of(metric: Metric, verdict: Verdict) -> str:
+    """The verdict of one contender in words: "slower, perhaps negligibly" if the margin holds most of its interval."""
+    return word(metric, verdict.verdict) + (NEGLIGIBLE if verdict.negligible else "")
 
 
 def headline(result: Result) -> str:
@@ -47,16 +53,22 @@ def _grouped(result: Result) -> str:
     metric, baseline = result.main.metric, result.tournament.baseline
     known = [verdict for verdict in result.main.verdicts if verdict.ratio is not None]
     endings = {
-        FASTER: f"{word(metric, FASTER)} than {baseline}",
-        SLOWER: f"{word(metric, SLOWER)} than {baseline}",
-        EQUIVALENT: f"equivalent to {baseline}",
-        UNDECIDED: f"undecided against {baseline}",
+        (FASTER, False): f"{word(metric, FASTER)} than {baseline} in {metric.name}",
+        (FASTER, True): f"{word(metric, FASTER)} than {baseline} in {metric.name}{NEGLIGIBLE}",
+        (SLOWER, False): f"{word(metric, SLOWER)} than {baseline} in {metric.name}",
+        (SLOWER, True): f"{word(metric, SLOWER)} than {baseline} in {metric.name}{NEGLIGIBLE}",
+        (EQUIVALENT, False): f"equivalent to {baseline} in {metric.name}",
+        (UNDECIDED, False): f"undecided against {baseline} in {metric.name}",
     }
     clauses = []
-    for kind, ending in endings.items():
-        named = [f"{one.contender} ({numbers.change(one.ratio)})" for one in known if one.verdict == kind]
+    for (kind, negligible), ending in endings.items():
+        named = [
+            f"{one.contender} ({numbers.change(one.ratio)})"
+            for one in known
+            if (one.verdict, one.negligible) == (kind, negligible)
+        ]
         if named:
-            clauses.append(f"{_listed(named)} {'is' if len(named) == 1 else 'are'} {ending} in {metric.name}")
+            clauses.append(f"{_listed(named)} {'is' if len(named) == 1 else 'are'} {ending}")
     silent = [verdict.contender for verdict in result.main.verdicts if verdict.ratio is None]
     if silent:
         pairs_of = "it has" if len(silent) == 1 else "they have"
@@ -75,7 +87,7 @@ def _clause(measured: MetricResult, verdict: Verdict, baseline: str) -> str:
         return f"{name} is equivalent to {baseline}: {value} ({limits})"
     if verdict.verdict == UNDECIDED:
         return f"{name} against {baseline} is undecided: {value} ({limits})"
-    return f"{name} is {said} than {baseline}: {value} ({limits})"
+    return f"{name} is {said} than {baseline}{NEGLIGIBLE if verdict.negligible else ''}: {value} ({limits})"
 
 
 def _limits(verdict: Verdict) -> str:
@@ -97,7 +109,9 @@ def _counted(result: Result) -> str:
     ):
         if counts[verdict]:
             number = counts[verdict]
-            parts.append(f"{number} {'is' if number == 1 else 'are'} {text}")
+            slight = sum(one.negligible for one in found if one.verdict == verdict)
+            perhaps = f" ({slight} of them{NEGLIGIBLE[1:]})" if slight else ""
+            parts.append(f"{number} {'is' if number == 1 else 'are'} {text}{perhaps}")
     first = f"Of {len(found)} contenders against {result.tournament.baseline} " + _listed(parts)
     if counts[FASTER]:
         first = f"Of {len(found)} contenders " + _listed(parts)
@@ -164,7 +178,7 @@ def course(result: Result) -> tuple[str, ...]:
     sentences = [
         f"{numbers.plural(counted, 'lap')} counted, {numbers.plural(warmup, 'warm-up lap')} and "
         f"{numbers.plural(void, 'void lap')} did not, in {numbers.plural(starts, 'start')} of the node.",
-        f"It began at {numbers.moment(result.began)}, took {numbers.duration(result.ended - result.began)} "
+        f"It began at {numbers.moment(result.began)}, took {numbers.duration(result.seconds)} "
         f"and ended because of: {result.stopped}.",
     ]
     if result.efficiency is not None:

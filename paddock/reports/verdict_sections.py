@@ -41,7 +41,7 @@ def highlights(result: Result) -> tuple[Highlight, ...]:
         Highlight(
             verdict.contender,
             verdict.verdict,
-            sentences.word(metric, verdict.verdict),
+            sentences.said_of(metric, verdict),
             numbers.change(verdict.ratio),
             _note(verdict),
         )
@@ -81,7 +81,7 @@ def _beside(measured: MetricResult, verdict: Verdict) -> str:
     """What is written beside an interval."""
     if verdict.ratio is None:
         return "no valid pair"
-    said = sentences.word(measured.metric, verdict.verdict)
+    said = sentences.said_of(measured.metric, verdict)
     limits = numbers.interval(verdict.low, verdict.high)
     if limits == numbers.UNBOUNDED:
         return f"{numbers.ratio(verdict.ratio)} {said}, too few pairs"

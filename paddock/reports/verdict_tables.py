@@ -13,7 +13,7 @@ def verdict_table(measured: MetricResult, caption: str) -> Table:
     rows = tuple(
         (
             verdict.contender,
-            sentences.word(measured.metric, verdict.verdict),
+            sentences.said_of(measured.metric, verdict),
             numbers.ratio(verdict.ratio),
             numbers.change(verdict.ratio),
             numbers.interval(verdict.low, verdict.high) if verdict.ratio is not None else numbers.NOTHING,

@@ -4,6 +4,15 @@ from paddock.sampling.endpoint import Endpoint
 from paddock.sampling.reader import read_circumstances, read_samples, read_settings
 from paddock.sampling.records import Sample
 from paddock.sampling.sampler import Sampler
-from paddock.sampling.versions import lucene_version
+from paddock.sampling.versions import check_cluster, lucene_version
 
-__all__ = ["Endpoint", "Sample", "Sampler", "lucene_version", "read_circumstances", "read_samples", "read_settings"]
+__all__ = [
+    "Endpoint",
+    "Sample",
+    "Sampler",
+    "check_cluster",
+    "lucene_version",
+    "read_circumstances",
+    "read_samples",
+    "read_settings",
+]

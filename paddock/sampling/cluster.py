@@ -46,11 +46,15 @@ _INFO_PARTS = (
 
 
 class Unreachable(Exception):
-    """Nobody answered: no connection, or no answer in time."""
+    """Nobody answered: no connection, or no answer in time; its cause is what the last host that was tried did."""
 
 
 class BadAnswer(Exception):
-    """There was an answer, but not the one that was asked for."""
+    """There was an answer, but not the one that was asked for; ``status`` is that of HTTP."""
+
+    def __init__(self, text: str, status: int):
+        super().__init__(text)
+        self.status = status
 
 
 class Cluster:
@@ -116,27 +120,28 @@ class Cluster:
         self._http.clear()
 
     def _get(self, path: str) -> dict[str, Any]:
+        cause: Exception | None = None
         for _ in self._urls:
             try:
                 answer = self._http.request("GET", self._urls[0] + path, redirect=False)
             except (urllib3.exceptions.HTTPError, OSError) as error:
-                problem = type(error).__name__
+                cause = error
                 self._urls.append(self._urls.pop(0))
                 continue
             return _parsed(path, answer.status, answer.data)
-        raise Unreachable(f"No answer from the cluster ({problem}).")
+        raise Unreachable(f"No answer from the cluster ({type(cause).__name__}).") from cause
 
 
 def _parsed(path: str, status: int, body: bytes) -> dict[str, Any]:
     question = path.split("?")[0]
     if status != 200:
-        raise BadAnswer(f"The cluster answered {question} with HTTP status {status}.")
+        raise BadAnswer(f"The cluster answered {question} with HTTP status {status}.", status)
     try:
         value = json.loads(body)
     except ValueError:
         value = None
     if not isinstance(value, dict):
-        raise BadAnswer(f"The cluster answered {question} with something that is no JSON object.")
+        raise BadAnswer(f"The cluster answered {question} with something that is no JSON object.", status)
     return value
 
 

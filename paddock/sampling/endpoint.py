@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import base64
+import itertools
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 from paddock.errors import UsageError
 
@@ -42,22 +43,20 @@ class Endpoint:
 
         :param hosts: "host:port,...", URLs, a JSON text or the name of a .json file as Rally takes them.
         :param options: Rally's client options; those that only concern Rally's own requests are ignored.
-        :raises UsageError: if there is no host in it.
+        :raises UsageError: if there is no host in it, or one with a password: Rally would not use it, but show it.
         """
         given = options or {}
         plain = _split(hosts) if isinstance(hosts, str) else [host for host in hosts if host]
         if not plain:
             raise UsageError("There is no host to sample: name at least one as host:port in --target-hosts.")
         encrypted = bool(given.get("use_ssl", False))
-        parsed = [_parse(host, encrypted) for host in plain]
-        from_hosts = next((login for _, login in parsed if login), None)
         return cls(
-            urls=tuple(url for url, _ in parsed),
+            urls=tuple(_url(host, encrypted) for host in plain),
             verify_certificates=bool(given.get("verify_certs", True)),
             authorities=_text(given.get("ca_certs")),
             client_certificate=_text(given.get("client_cert")),
             client_key=_text(given.get("client_key")),
-            authorization=_authorization(given) or from_hosts,
+            authorization=_authorization(given),
         )
 
 
@@ -71,29 +70,37 @@ def _split(hosts: str) -> list[str]:
             raise UsageError(f"--target-hosts names a file that cannot be read: {error}.") from None
     if text.startswith("{"):
         try:
-            named = json.loads(text).get("default", [])
+            named = json.loads(text)
         except json.JSONDecodeError as error:
             raise UsageError(f"--target-hosts is no valid JSON: {error}.") from None
-        return [named] if isinstance(named, str) else [str(host) for host in named]
+        clusters = {name: [hosts] if isinstance(hosts, str) else list(hosts) for name, hosts in named.items()}
+        for host in itertools.chain(*clusters.values()):
+            _url(str(host), False)  # those of other clusters must hold no password either
+        return clusters.get("default", [])
     return [host.strip() for host in text.split(",") if host.strip()]
 
 
-def _parse(host: str, encrypted: bool) -> tuple[str, str | None]:
-    """The base URL of one host, and the Authorization header if the host names a user."""
+def _url(host: str, encrypted: bool) -> str:
+    """The base URL of one host."""
     parts = urlsplit(host if "://" in host else f"//{host}")
+    # The host itself is not repeated: it may hold a password.
+    if "@" in parts.netloc:
+        raise UsageError(
+            "A host in --target-hosts holds a user name or a password, which lists of processes, journals and reports "
+            "would show: write host:port alone, and put basic_auth_user and basic_auth_password into a .json file for "
+            "--client-options, or into the variable PADDOCK_CLIENT_OPTIONS."
+        )
     try:
         port = parts.port
     except ValueError:
         port = 0
     if not parts.hostname or port == 0:
-        # The host itself is not repeated: it may hold a password.
         raise UsageError("A host in --target-hosts cannot be understood: write host:port or https://host:port.")
     scheme = "https" if encrypted or parts.scheme == "https" else "http"
     # As Rally has it: 443 behind https://, 9200 elsewhere.
     port = port or (443 if parts.scheme == "https" else DEFAULT_PORT)
     name = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-    login = _basic(unquote(parts.username), unquote(parts.password or "")) if parts.username else None
-    return f"{scheme}://{name}:{port}{parts.path.rstrip('/')}", login
+    return f"{scheme}://{name}:{port}{parts.path.rstrip('/')}"
 
 
 def _authorization(options: Mapping[str, Any]) -> str | None:
@@ -104,12 +111,8 @@ def _authorization(options: Mapping[str, Any]) -> str | None:
         return f"ApiKey {_base64(f'{key[0]}:{key[1]}')}"
     user, password = options.get("basic_auth_user"), options.get("basic_auth_password")
     if user and password is not None:
-        return _basic(str(user), str(password))
+        return f"Basic {_base64(f'{user}:{password}')}"
     return None
-
-
-def _basic(user: str, password: str) -> str:
-    return f"Basic {_base64(f'{user}:{password}')}"
 
 
 def _base64(text: str) -> str:

@@ -1,10 +1,14 @@
-"""Absolute figures, described: they stand beside the ratios, no verdict rests on them."""
+"""Absolute figures, described: they stand beside the ratios, no verdict rests on them; and those far outside."""
 
 from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+# Scaled by this, the median absolute deviation of normal figures is their standard deviation.
+MAD_TO_SD = 1.4826
+FAR = 5.0
 
 
 @dataclass(frozen=True)
@@ -44,3 +48,20 @@ def describe(figures: Sequence[float | None]) -> Description:
         lowest=min(valid),
         highest=max(valid),
     )
+
+
+def far_above(figures: Sequence[float], least: float) -> list[int]:
+    """Which figures are far above the others: by more than five robust standard deviations, and by more than ``least``.
+
+    Median and median absolute deviation hardly move with the few that are looked for. Where all the others are nearly
+    alike, five of their deviations are next to nothing: ``least`` keeps harmless ones from being named.
+
+    :param least: distance from the median in the figures' own unit.
+    :returns: positions in ``figures``.
+    """
+    if not figures:
+        return []
+    median = statistics.median(figures)
+    mad = statistics.median(abs(figure - median) for figure in figures)
+    limit = median + max(FAR * MAD_TO_SD * mad, least)
+    return [position for position, figure in enumerate(figures) if figure > limit]

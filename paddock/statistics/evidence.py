@@ -7,21 +7,22 @@ Then for every number x the product over blocks of exp(x d_i - x^2 d_i^2 / 2) is
 given |d_i| its mean is cosh(x d_i) exp(-x^2 d_i^2 / 2) <= 1 (de la Peña, Annals of Probability 27, 1999). Averaged over
 x ~ normal(0, rho^2), with S the sum of the d_i and V the sum of their squares:
 
-    log E = -ln(1 + rho^2 V) / 2 + rho^2 S^2 / (2 (1 + rho^2 V))
+    log E_rho = -ln(1 + rho^2 V) / 2 + rho^2 S^2 / (2 (1 + rho^2 V))
 
-E is a non-negative supermartingale too, so by Ville's inequality it ever reaches 1 / alpha with probability alpha at
-most. rho^2 must be fixed before the first block. Blocks may be left out only by rules made before (the warm-up blocks):
-a front cut that is found anew at every look changes the process and voids the guarantee.
+E_rho is a non-negative supermartingale too, and so is the mean E of several, so by Ville's inequality it ever reaches
+1 / alpha with probability alpha at most. Every rho^2 must be fixed before the first block. There are two: 4 sees what
+docs/s show on a noisy machine (log ratios of a tenth and more), 400 what quiet figures show (bytes and processor time
+per document: hundredths). Simulated, the pair takes a tenth more blocks than 4 alone where noise is large (39 instead
+of 34 for +10 % at a standard deviation of 17 %), and a third of them where it is small (50 instead of 142 for +1 % at
+2 %). Blocks may be left out only by rules made before (the warm-up blocks): a front cut that is found anew at every
+look changes the process and voids the guarantee.
 
 Confidence sequence: if the d_i are symmetric about one centre c in the same sense (the effect on the log is the same in
 every block), the d_i - c obey H0; the centres with E(c) < 1 / alpha hold the truth at all times with probability
-1 - alpha. With n blocks, mean m, s^2 = V / n - m^2 and u = c - m:
-
-    2 log E(c) = -ln(a + b u^2) + n b u^2 / (a + b u^2),    a = 1 + rho^2 n s^2,    b = rho^2 n
-
-which rises in |u| and, far out, falls again (a distant centre makes every |d_i - c| huge, and huge noise proves
-nothing). The near crossing gives an interval; it is only given if all centres beyond it, up to ratios of a thousand,
-are rejected as well, and is infinite otherwise: the one thing believed beforehand is that no ratio exceeds a thousand.
+1 - alpha. With n blocks, mean m, s^2 = V / n - m^2 and u = c - m, S(c) = -n u and V(c) = n (s^2 + u^2): E depends on
+|u| alone, rises with it and, far out, falls again (a distant centre makes every |d_i - c| huge, and huge noise proves
+nothing). The interval reaches to the farthest centre that is not rejected, and is infinite if that is a ratio of a
+thousand: the one thing believed beforehand is that no ratio exceeds a thousand.
 """
 
 from __future__ import annotations
@@ -34,8 +35,10 @@ from enum import Enum
 import numpy as np
 from numpy.typing import NDArray
 
-RHO_SQUARED = 4.0
+RHO_SQUARED = (4.0, 400.0)
 FARTHEST_RATIO = 1000.0
+# From a ratio of 1.000001 to the farthest, in steps of 2 %; between two of them the crossing is found by halving.
+_DISTANCES = np.geomspace(1e-6, 1.0, 700)
 
 
 class Decision(Enum):
@@ -63,12 +66,23 @@ class Standing:
     decision: Decision
 
 
-def log_evidence(differences: Sequence[float], rho_squared: float = RHO_SQUARED) -> NDArray[np.float64]:
+def _log_e(total: NDArray[np.float64], squares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Log of the mean of E_rho over RHO_SQUARED.
+
+    :param total, squares: S and V, of any shape.
+    """
+    each = []
+    for rho_squared in RHO_SQUARED:
+        spread = 1 + rho_squared * squares
+        each.append(-np.log(spread) / 2 + rho_squared * total**2 / (2 * spread))
+    mean: NDArray[np.float64] = np.logaddexp.reduce(each) - math.log(len(each))
+    return mean
+
+
+def log_evidence(differences: Sequence[float]) -> NDArray[np.float64]:
     """Give log E after each block, against the hypothesis that contender and baseline are the same."""
     values = np.asarray(differences, dtype=np.float64)
-    total = np.cumsum(values)
-    spread = 1 + rho_squared * np.cumsum(values**2)
-    return -np.log(spread) / 2 + rho_squared * total**2 / (2 * spread)
+    return _log_e(np.cumsum(values), np.cumsum(values**2))
 
 
 def threshold(comparisons: int, alpha: float = 0.05) -> float:
@@ -79,37 +93,29 @@ def threshold(comparisons: int, alpha: float = 0.05) -> float:
     return comparisons / alpha
 
 
-def confidence_sequence(
-    differences: Sequence[float], alpha: float = 0.05, rho_squared: float = RHO_SQUARED
-) -> tuple[float, float]:
+def confidence_sequence(differences: Sequence[float], alpha: float = 0.05) -> tuple[float, float]:
     """The interval of the log ratio after the latest block; covers at all looks together with 1 - alpha."""
     n = len(differences)
     if n == 0:
         return -math.inf, math.inf
     values = np.asarray(differences, dtype=np.float64)
     mean = float(values.mean())
-    spread = 1 + rho_squared * float(((values - mean) ** 2).sum())
-    slope = rho_squared * n
-    needed = 2 * math.log(1 / alpha)
+    noise = float(((values - mean) ** 2).sum())
 
-    def excess(logarithm: float) -> float:
-        # logarithm = ln(a / (a + b u^2)), from 0 at the mean down to -infinity far out
-        return -math.log(spread) + logarithm - n * math.expm1(logarithm) - needed
+    def rejected(distance: NDArray[np.float64]) -> NDArray[np.bool_]:
+        return _log_e(n * distance, noise + n * distance**2) >= math.log(1 / alpha)
 
-    farthest = math.log(FARTHEST_RATIO) + abs(mean)
-    near, far = 0.0, -math.log(n)  # the mean, and the centre that is rejected most
-    if excess(far) < 0 or excess(-math.log1p(slope * farthest**2 / spread)) < 0:
+    distances = _DISTANCES * (math.log(FARTHEST_RATIO) + abs(mean))
+    kept = np.flatnonzero(~rejected(distances))
+    if not len(kept):
+        near, far = 0.0, float(distances[0])
+    elif kept[-1] == len(distances) - 1:
         return -math.inf, math.inf
-    for _ in range(200):
-        middle = (near + far) / 2
-        if middle in (near, far):
-            break
-        if excess(middle) < 0:
-            near = middle
-        else:
-            far = middle
-    reach = math.sqrt(spread / slope * math.expm1(-far))
-    return mean - reach, mean + reach
+    else:
+        near, far = float(distances[kept[-1]]), float(distances[kept[-1] + 1])
+    while near < (middle := (near + far) / 2) < far:
+        near, far = (near, middle) if rejected(np.float64(middle)) else (middle, far)
+    return mean - far, mean + far
 
 
 def standing(
@@ -117,7 +123,6 @@ def standing(
     comparisons: int = 1,
     margin: float = 0.03,
     alpha: float = 0.05,
-    rho_squared: float = RHO_SQUARED,
 ) -> Standing:
     """Where a comparison stands, to be asked after every block.
 
@@ -129,9 +134,9 @@ def standing(
     :param comparisons: contenders without the baseline, counted when the tournament began.
     :param margin: equivalence margin, for example 0.03 for 1/1.03 to 1.03.
     """
-    history = log_evidence(differences, rho_squared)
+    history = log_evidence(differences)
     highest = float(history.max()) if len(history) else 0.0
-    low, high = confidence_sequence(differences, alpha / comparisons, rho_squared)
+    low, high = confidence_sequence(differences, alpha / comparisons)
     decision = Decision.GO_ON
     if highest >= math.log(threshold(comparisons, alpha)):
         decision = Decision.DIFFERENT

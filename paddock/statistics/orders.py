@@ -1,4 +1,4 @@
-"""Coin-flip orders: which contender runs when, reproducible from a seed on every Python version.
+"""Coin-flip orders: which contender runs when, reproducible from a seed on every Python version; and spread phases.
 
 The random order within each block is what makes the statistics exact: fixed orders alias with periodic disturbances.
 """
@@ -36,3 +36,14 @@ def block_orders(contenders: Sequence[str], blocks: int, seed: int) -> tuple[tup
             order[last], order[chosen] = order[chosen], order[last]
         orders.append(tuple(order))
     return tuple(orders)
+
+
+def spread_phases(blocks: int, seed: int) -> tuple[float, ...]:
+    """One number from 0 to below 1 per block, each of them uniform, all of them together spread evenly.
+
+    Each lies in a part of its own of as many equal parts, and which block has which part is left to chance. A mean over
+    all blocks then varies far less than that of independent numbers, and no block knows what the others had.
+    """
+    (parts,) = block_orders([str(part) for part in range(blocks)], 1, seed)
+    generator = random.Random(derived_seed(seed, "within its part"))  # noqa: S311 (no secrets)
+    return tuple(round((int(part) + generator.random()) / blocks, 6) % 1 for part in parts)

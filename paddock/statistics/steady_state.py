@@ -17,7 +17,6 @@ from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtr
 
 from paddock.statistics.warm_up import mser
 
@@ -74,6 +73,8 @@ def halves_p_value(first: NDArray[np.float64], second: NDArray[np.float64]) -> f
     freedom = sum(variances) ** 2 / sum(
         v**2 / max(1.0, len(g) / inflation - 1) for v, g in zip(variances, groups, strict=True)
     )
+    from scipy.special import stdtr  # a third of a second, which plans and lists need not wait for
+
     return float(2 * stdtr(freedom, -abs(difference) / math.sqrt(sum(variances))))
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scipy.stats import CensoredData, ecdf
-
 # Probabilities are products of fractions: 0.5 may come out a rounding error below it.
 _ROUNDING = 1e-9
 
@@ -23,6 +21,11 @@ def censored_quantile(ended: Sequence[float], unended: Sequence[float], share: f
     """
     if not ended:
         return None
+    from scipy.stats import (
+        CensoredData,
+        ecdf,
+    )  # takes half a second, which only results with freshness have to wait for
+
     estimate = ecdf(CensoredData(uncensored=list(ended), right=list(unended))).cdf
     reached = estimate.quantiles[estimate.probabilities >= share - _ROUNDING]
     return float(reached[0]) if reached.size else None

@@ -68,7 +68,7 @@ class Verdict:
     significant: the ratio differs from 1; also set for an equivalent contender whose small difference is certain.
     sd: standard deviation of the log ratios; None for fewer than two.
     margin: the equivalence margin, 0.03 for 1/1.03 to 1.03.
-    method: "signed-rank" after a fixed number of blocks, "e-process" after an early stop.
+    method: "signed-rank" after a fixed number of blocks, "e-process" after a number that the data may have chosen.
     needed: what would decide it; None unless undecided, or if not even a standard deviation is known.
     """
 
@@ -98,6 +98,15 @@ def within(low: float, high: float, margin: float) -> bool:
     """Whether an interval of the log ratio lies within the equivalence margin."""
     edge = math.log1p(margin)
     return -edge <= low and high <= edge
+
+
+def mostly_within(low: float, high: float, margin: float) -> bool:
+    """Whether the greater part of an interval of the ratio lies within the equivalence margin, on the log's scale."""
+    if low <= 0 or math.isinf(high) or low >= high:
+        return False
+    edge = math.log1p(margin)
+    begin, end = math.log(low), math.log(high)
+    return 2 * (min(end, edge) - max(begin, -edge)) > end - begin
 
 
 def outcome_of(estimate: float | None, equivalent: bool, significant: bool, direction: Direction) -> Outcome:
@@ -210,14 +219,18 @@ def judge_early(
     direction: Direction | None = None,
     margin: float = MARGIN,
     alpha: float = 0.05,
+    seconds_per_unit: float | None = None,
 ) -> Verdict:
-    """The verdict on a contender at which a tournament stopped early (or that was dropped early).
+    """The verdict on a contender when what was seen may have decided that no more blocks were run.
+
+    That is a tournament that the evidence ended, one that the user stopped, one that is still running.
 
     The signed-rank test is not valid at a number of blocks that the data chose; the e-process is. Its interval is the
     confidence sequence, which is wider. Significant if the evidence ever reached its threshold; the interval may
     hold 1 again by now, so drop or stop at once when it does.
 
     :param comparisons: contenders without the baseline, counted when the tournament began (Bonferroni).
+    :param seconds_per_unit: wall time of one block (or start-block).
     """
     direction = direction or Direction()
     level = alpha / comparisons
@@ -241,5 +254,7 @@ def judge_early(
         sd=stdev(differences) if len(differences) > 1 else None,
         margin=margin,
         method="e-process",
-        needed=None,
+        needed=what_would_decide(differences, margin, level, seconds_per_unit=seconds_per_unit)
+        if outcome is Outcome.UNDECIDED
+        else None,
     )

@@ -12,7 +12,8 @@ from paddock.statistics.description import describe
 from paddock.statistics.starts import Units
 from paddock.tournaments.circumstances import recorded_circumstances
 from paddock.tournaments.journal import History
-from paddock.tournaments.laps import laps_of
+from paddock.tournaments.lap_cautions import driver_loads, hides_differences
+from paddock.tournaments.laps import laps_of, void_starts
 from paddock.tournaments.metrics import METRICS, direction, figure
 from paddock.tournaments.model import (
     EQUIVALENT,
@@ -43,30 +44,32 @@ INTERRUPTED = "interrupted"
 def analyse(history: History, tournament: Tournament) -> Result:
     """The result of a tournament, finished or not; the same journal always gives the same result."""
     laps = laps_of(history, tournament)
-    cut = Cut(()) if history.decided else find_cut(laps, tournament)
+    stopped = history.stopped or INTERRUPTED
+    # Whoever watches a tournament and stops it may have been led by what they saw, as the evidence is that ends one.
+    looked = bool(history.decided) or stopped == INTERRUPTED
+    cut = Cut(()) if looked else find_cut(laps, tournament)
     metrics = [metric for metric in METRICS.values() if metric == tournament.metric or _measured(laps, metric)]
     results = {
         metric.name: judge_metric(
-            laps, tournament, metric, cut, history.decided if metric == tournament.metric else None
+            laps, tournament, metric, cut, looked, history.decided if metric == tournament.metric else None
         )
         for metric in metrics
     }
-    stopped = history.stopped or INTERRUPTED
     return Result(
         id=history.header["id"],
         tournament=tournament,
         seed=history.header["seed"],
         began=history.header["at"],
-        ended=history.last,
+        seconds=history.elapsed,
         main=results.pop(tournament.metric.name),
         others=tuple(results.values()),
         laps=laps,
         notes=all_notes(history, tournament, laps, cut, stopped),
         circumstances=recorded_circumstances(history),
         commands=tuple(attempt.command for attempt in history.attempts),
-        efficiency=efficiency(laps, history.idle_seconds),
+        efficiency=efficiency(laps),
         stopped=stopped,
-        void_starts=tuple(VoidStart(number, reason) for number, reason in history.failed_starts().items()),
+        void_starts=tuple(VoidStart(number, reason) for number, reason in void_starts(history, tournament).items()),
     )
 
 
@@ -75,53 +78,72 @@ def judge_metric(
     tournament: Tournament,
     metric: Metric,
     cut: Cut | None = None,
-    early: Mapping[str, int] | None = None,
+    looked: bool = False,
+    until: Mapping[str, int] | None = None,
 ) -> MetricResult:
     """Verdicts and absolute figures in one metric.
 
     :param cut: blocks to leave out at the front of each start.
-    :param early: contender -> pairs at which the evidence ended the tournament: then the e-process gives the verdicts,
-        from those pairs, because the signed-rank test is not valid at a number of blocks that the data chose.
+    :param looked: whether the data may have chosen the number of blocks, because the evidence ended the tournament, or
+        somebody who saw it: then the e-process gives the verdicts, because the signed-rank test is not valid there.
+    :param until: contender -> pairs at which the evidence ended the tournament; None for all of them.
     """
     pairs = units(laps, tournament, metric, cut if cut and cut.starts else None)
-    if early:
-        differences = sequential_differences(laps, tournament)
-        found = tuple(
+    seconds = _seconds_per_unit(laps, tournament, pairs)
+    found: Sequence[judging.Verdict]
+    if looked:
+        differences = sequential_differences(laps, tournament, metric)
+        found = [
             judging.judge_early(
-                name, differences[name][: early[name]], len(differences), direction(metric), tournament.margin, ALPHA
+                name,
+                differences[name][: (until or {}).get(name)],
+                len(differences),
+                direction(metric),
+                tournament.margin,
+                ALPHA,
+                seconds,
             )
             for name in rivals(tournament)
-        )
+        ]
     else:
         found = judging.judge(
             {name: of.differences for name, of in pairs.items()},
             direction(metric),
             tournament.margin,
             ALPHA,
-            _seconds_per_unit(laps, tournament, pairs),
+            seconds,
         )
-    verdicts = tuple(_verdict(one, pairs[one.contender]) for one in found)
+    loads = driver_loads(laps)
+    verdicts = tuple(
+        _verdict(one, pairs[one.contender], hides_differences(metric, loads, one.contender, tournament.baseline))
+        for one in found
+    )
     return MetricResult(metric, verdicts, _absolutes(laps, tournament, metric))
 
 
-def efficiency(laps: Sequence[Lap], idle_seconds: float = 0.0) -> float | None:
+def efficiency(laps: Sequence[Lap]) -> float | None:
     """Seconds of load / seconds from the first lap's begin to the last one's end; None with fewer than two laps.
 
-    Warm-up laps are load, void laps are not.
-
-    :param idle_seconds: time in which the tournament did not run, taken off.
+    Warm-up laps are load, void laps are not. Breaks are no part of the time.
     """
     timed = [lap for lap in laps if lap.seconds > 0]
     if len(timed) < 2:
         return None
-    wall = max(lap.began + lap.seconds for lap in timed) - min(lap.began for lap in timed) - idle_seconds
+    wall = max(lap.began + lap.seconds for lap in timed) - min(lap.began for lap in timed)
     return min(1.0, sum(lap.seconds for lap in timed if lap.void is None) / wall) if wall > 0 else None
 
 
-def _verdict(found: judging.Verdict, pairs: Units) -> Verdict:
+def _verdict(found: judging.Verdict, pairs: Units, hidden: bool) -> Verdict:
+    """The verdict as results have it.
+
+    :param hidden: whether the load driver hides differences: then two that look alike are undecided.
+    """
+    word, decide = _WORDS[found.outcome], _what_would_decide(found, pairs)
+    if hidden and word == EQUIVALENT:
+        word, decide = UNDECIDED, "The load driver was the limit, so that alike says little: larger bulks would tell."
     return Verdict(
         contender=found.contender,
-        verdict=_WORDS[found.outcome],
+        verdict=word,
         ratio=found.ratio,
         low=found.low,
         high=found.high,
@@ -129,7 +151,8 @@ def _verdict(found: judging.Verdict, pairs: Units) -> Verdict:
         pairs=found.n,
         p_value=found.adjusted_p,
         scope=pairs.scope.value,
-        decide=_what_would_decide(found, pairs),
+        decide=decide,
+        negligible=word in (FASTER, SLOWER) and judging.mostly_within(found.low, found.high, found.margin),
     )
 
 

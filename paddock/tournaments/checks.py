@@ -18,7 +18,7 @@ _NODE_SETTINGS = ("bootstrap.", "cluster.", "discovery.", "http.", "indices.", "
 # What a tournament sets itself in its races.
 _OWN_PARAMETERS = (
     *("levels", "lap_order", "lap_order_seed", "lap_journal", "lap_stop_file", "lap_documents"),
-    *("blocks", "warmup_blocks", "freshness_probe", "lap_searches"),
+    *("blocks", "warmup_blocks", "freshness_probe", "lap_phases", "lap_searches"),
 )
 _LAP_TASKS = "parts/lap-tasks.json"
 

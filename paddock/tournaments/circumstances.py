@@ -18,13 +18,19 @@ def recorded_circumstances(history: History) -> dict[str, str]:
     return {name: "; ".join(texts) for name, texts in found.items()} | machine | settings_in_force(history)
 
 
+def settings_by_contender(history: History) -> dict[str, dict[str, str]]:
+    """Index settings of each contender as the node itself told them, by full names."""
+    return {
+        record["level"]: record["settings"]
+        for attempt in history.attempts
+        for record in attempt.laps
+        if record.get("settings")
+    }
+
+
 def settings_in_force(history: History) -> dict[str, str]:
-    """Index settings as the node itself told them: those of all contenders together, then what each has of its own."""
-    known: dict[str, dict[str, str]] = {}
-    for attempt in history.attempts:
-        for record in attempt.laps:
-            if record.get("settings"):
-                known[record["level"]] = record["settings"]
+    """The same as texts: those of all contenders together, then what each has of its own."""
+    known = settings_by_contender(history)
     if not known:
         return {}
     each = [set(settings.items()) for settings in known.values()]

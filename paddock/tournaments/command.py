@@ -16,6 +16,7 @@ from paddock.console import print_result, say
 from paddock.errors import Interrupted, UsageError
 from paddock.files import read_record, write_json
 from paddock.locks import locked
+from paddock.plain_values import plain
 from paddock.provenance import paddock_version
 from paddock.race_options import prepare
 from paddock.tournaments import store
@@ -66,6 +67,7 @@ def run_tournament(name_or_path: str | None, options: TournamentOptions, prepari
             "tournament",
             id=stored.id,
             definition=str(file),
+            tournament=plain(tournament),
             seed=seed,
             options=asdict(options),
             checksums=store.input_checksums(tournament.track, file),

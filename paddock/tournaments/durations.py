@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from paddock.tournaments.contenders import level_object
+from paddock.tournaments.lap_cautions import expected_driver_load
 from paddock.tournaments.model import Contender, Tournament
 from paddock.tournaments.schedule import Start
 
@@ -31,6 +34,8 @@ SECONDS_PER_START = 70.0
 LAP_SD = 0.12
 START_SD = 0.05
 DEFAULT_BULK_SIZE, DEFAULT_CLIENTS = 1000, 8
+DEFAULT_REFRESH_INTERVAL = "1s"
+_UNITS = {"nanos": 1e-9, "micros": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 @dataclass(frozen=True)
@@ -38,11 +43,13 @@ class Experience:
     """What earlier tournaments have measured on this machine; the model's assumptions where they have not.
 
     :param lap_seconds: (track, what the contender is, documents) -> seconds of load of a lap, the median.
-    :param between_laps: seconds from the end of a load to the begin of the next, without searches between them.
+    :param between_laps: seconds from the end of a load to the begin of the next, without searches between them and
+        without waiting for a phase of the refresh.
     :param between_searching_laps: the same with searches: (track, documents, searches) -> seconds, the median.
     :param per_start: seconds of a start beside its laps.
     :param block_sd: standard deviation of the log ratios of blocks.
     :param tournaments: how many it comes from.
+    :param driver_load: as ``lap_seconds``: processor seconds of the load driver per second of load, the median.
     """
 
     lap_seconds: Mapping[tuple[str, str, int], float] = field(default_factory=dict)
@@ -51,6 +58,7 @@ class Experience:
     block_sd: float | None = None
     tournaments: int = 0
     between_searching_laps: Mapping[tuple[str, int, int], float] = field(default_factory=dict)
+    driver_load: Mapping[tuple[str, str, int], float] = field(default_factory=dict)
 
 
 def identity(tournament: Tournament, contender: Contender) -> str:
@@ -64,7 +72,7 @@ def identity(tournament: Tournament, contender: Contender) -> str:
 
 def lap_seconds(tournament: Tournament, contender: Contender, experience: Experience) -> float:
     """Seconds of load of one lap of this contender."""
-    known = experience.lap_seconds.get((tournament.track, identity(tournament, contender), tournament.lap_documents))
+    known = experience.lap_seconds.get(_key(tournament, contender))
     if known is not None:
         return known
     return _guess(tournament, contender) * _correction(tournament, experience)
@@ -93,20 +101,70 @@ def start_seconds(tournament: Tournament, start: Start, experience: Experience) 
     laps = sum(
         lap_seconds(tournament, contenders[name], experience) + pause for order in start.orders for name in order
     )
-    return experience.per_start + laps
+    return experience.per_start + laps + phase_seconds(tournament, start)
 
 
-def _guess(tournament: Tournament, contender: Contender) -> float:
+def phase_seconds(tournament: Tournament, start: Start) -> float:
+    """Seconds that the laps of a start wait until their load may begin, which they do where freshness is probed.
+
+    In each measured block that is the phase's share of the longest refresh interval, the same for every lap.
+    """
+    longest = max(
+        refresh_seconds(tournament, contender)
+        for contender in tournament.contenders
+        if contender.name in start.contenders
+    )
+    measured = start.orders[start.warmup_blocks :]
+    return sum(phase * longest * len(order) for phase, order in zip(start.phases, measured, strict=False))
+
+
+def refresh_seconds(tournament: Tournament, contender: Contender) -> float:
+    """The refresh interval of a contender; 0 where its index is never refreshed."""
+    params = {**tournament.track_params, **contender.track_params}
+    settings: dict[str, Any] = {"refresh_interval": params.get("refresh_interval", DEFAULT_REFRESH_INTERVAL)}
+    level = level_object(contender)
+    if isinstance(level, Mapping):
+        changed = {**(params.get("index_settings") or {}), **(level.get("settings") or {})}
+    else:
+        changed = dict(params.get("index_settings") or {})
+        if tournament.challenge == "refresh-interval":
+            changed["refresh_interval"] = level
+    settings |= {name.removeprefix("index."): value for name, value in changed.items()}
+    value = settings["refresh_interval"]
+    found = re.fullmatch(r"([0-9]+)([a-z]+)", DEFAULT_REFRESH_INTERVAL if value is None else str(value))
+    return int(found[1]) * _UNITS.get(found[2], 0.0) if found else 0.0
+
+
+def load_shape(tournament: Tournament, contender: Contender) -> tuple[int, int]:
+    """Documents per bulk, and clients, of a contender's laps."""
     params = {**tournament.track_params, **contender.track_params}
     level = contender.level if isinstance(contender.level, Mapping) else {}
     size = level.get("bulk_size") or params.get("bulk_size") or DEFAULT_BULK_SIZE
     clients = level.get("clients") or params.get("bulk_indexing_clients") or DEFAULT_CLIENTS
-    if tournament.challenge == "bulk-size" and isinstance(contender.level, int):
+    if tournament.challenge == "bulk-size" and not isinstance(contender.level, Mapping):
         size = contender.level
-    if tournament.challenge == "bulk-clients" and isinstance(contender.level, int):
+    if tournament.challenge == "bulk-clients" and not isinstance(contender.level, Mapping):
         clients = contender.level
-    at_once = max(1, min(int(clients), os.cpu_count() or 1))
-    bulks = tournament.lap_documents / int(size)
+    return int(size), int(clients)
+
+
+def driver_load(tournament: Tournament, contender: Contender, experience: Experience) -> float:
+    """Processor seconds of the load driver per second of load: measured here, or what a sink of no cost asks for."""
+    known = experience.driver_load.get(_key(tournament, contender))
+    if known is not None:
+        return known
+    size, _ = load_shape(tournament, contender)
+    return expected_driver_load(tournament.lap_documents, size, lap_seconds(tournament, contender, experience))
+
+
+def _key(tournament: Tournament, contender: Contender) -> tuple[str, str, int]:
+    return tournament.track, identity(tournament, contender), tournament.lap_documents
+
+
+def _guess(tournament: Tournament, contender: Contender) -> float:
+    size, clients = load_shape(tournament, contender)
+    at_once = max(1, min(clients, os.cpu_count() or 1))
+    bulks = tournament.lap_documents / size
     return tournament.lap_documents / DOCS_PER_SECOND + bulks * SECONDS_PER_BULK / at_once
 
 

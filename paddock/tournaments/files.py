@@ -115,6 +115,7 @@ def read_tournament(path: Path, changes: Changes | None = None) -> Tournament:
         stop_early=content.get("stop_early", True),
         freshness=content.get("freshness", False),
         searches=content.get("searches", 0),
+        different_answers=content.get("different_answers", ""),
         track_params=content.get("track_params", {}),
         car_params=content.get("car_params", {}),
         published=published,

@@ -1,9 +1,11 @@
 """The journal of a tournament: JSON lines, each on disk before anything that depends on it is done.
 
-Kinds of lines, all with "at" in epoch seconds:
-  tournament  how it began: definition, changes, seed, checksums
+Every line has "at" in epoch seconds, for people, and "elapsed": the seconds that the tournament has been running,
+breaks left out, by a clock that neither a step of the time of day nor a suspended machine disturbs. Kinds of lines:
+  tournament  how it began: the tournament itself, file, options, seed, checksums
   resumed     it goes on after it was cut off
-  start       an attempt at a start begins: race id, command, how many measured blocks earlier attempts have done
+  start       an attempt at a start begins: race id, command, how many measured blocks earlier attempts have done, and
+              "monotonic", the machine's steady clock, by which the lap runner tells when its laps began
   lap         a line of the lap runner's own journal, as it is
   end         an attempt has ended: "done", "failed" or "cut off", with the reason and the circumstances
   decided     the evidence suffices; nothing more is to be run
@@ -21,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from paddock.errors import FileError
+from paddock.files import writing
 
 DONE, FAILED, CUT_OFF = "done", "failed", "cut off"
 
@@ -30,6 +33,9 @@ class Attempt:
     """One race of a start.
 
     :param skipped: measured blocks that earlier attempts have done, and this one left out.
+    :param at: when it began, epoch seconds.
+    :param monotonic: when it began, by the machine's steady clock; None in journals from before.
+    :param began, ended: seconds that the tournament had been running then; ``ended`` is None while it runs.
     :param outcome: DONE, FAILED or CUT_OFF; an attempt that nobody saw end was cut off.
     :param laps: what the lap runner wrote.
     """
@@ -39,6 +45,8 @@ class Attempt:
     race_id: str
     command: str
     skipped: int
+    at: float
+    monotonic: float | None
     began: float
     ended: float | None = None
     outcome: str = CUT_OFF
@@ -51,17 +59,18 @@ class Attempt:
 class History:
     """A journal, read.
 
-    :param idle_seconds: time between being cut off and going on.
     :param decided: contender -> pairs at which the evidence sufficed; empty if it has not.
     :param stopped: why it is over; None if it is not.
+    :param last: when its last line was written, epoch seconds.
+    :param elapsed: seconds that the tournament has been running up to then, breaks left out.
     """
 
     header: dict[str, Any] = field(default_factory=dict)
     attempts: list[Attempt] = field(default_factory=list)
-    idle_seconds: float = 0.0
     decided: dict[str, int] = field(default_factory=dict)
     stopped: str | None = None
     last: float = 0.0
+    elapsed: float = 0.0
 
     def attempts_of(self, start: int) -> list[Attempt]:
         """The attempts at that start, in their order."""
@@ -74,21 +83,42 @@ class History:
 
 
 class Journal:
-    """Appends to a journal, and keeps what has been written as a :class:`History`."""
+    """Appends to a journal, and keeps what has been written as a :class:`History`.
+
+    Its time runs from the line that begins or resumes the tournament.
+    """
 
     def __init__(self, file: Path) -> None:
         self.file = file
         self.history = read_journal(file)
+        self._before = self.history.elapsed
+        self._began = time.monotonic()
         _end_last_line(file)
 
+    @property
+    def elapsed(self) -> float:
+        """Seconds that the tournament has been running, breaks left out."""
+        return self._before + time.monotonic() - self._began
+
     def add(self, kind: str, **values: Any) -> None:
-        """Add a line and wait until it is on disk."""
-        line = {"kind": kind, "at": time.time(), **values}
+        """Add a line and wait until it is on disk.
+
+        :raises MachineError: if the disk is full; the journal is then as it was.
+        """
+        if kind in ("tournament", "resumed"):
+            self._began = time.monotonic()
+        line = {"kind": kind, "at": time.time(), "elapsed": round(self.elapsed, 3), **values}
         new = not self.file.exists()
-        with self.file.open("ab") as file:
-            file.write((json.dumps(line, separators=(",", ":")) + "\n").encode("utf-8"))
-            file.flush()
-            os.fsync(file.fileno())
+        with writing(self.file), self.file.open("ab", buffering=0) as file:
+            whole = file.tell()
+            text = (json.dumps(line, separators=(",", ":")) + "\n").encode("utf-8")
+            try:
+                while text:
+                    text = text[file.write(text) :]
+                os.fsync(file.fileno())
+            except OSError:
+                os.truncate(self.file, whole)  # a full disk: half a line would damage the next one
+                raise
         if new:
             _sync_folder(self.file.parent)
         _take(self.history, line)
@@ -112,20 +142,24 @@ def read_journal(file: Path) -> History:
 
 def _take(history: History, line: Mapping[str, Any]) -> None:
     kind = line["kind"]
+    if "elapsed" in line:
+        history.elapsed = line["elapsed"]
+    elif kind not in ("tournament", "resumed"):  # written before there was a steady clock
+        history.elapsed += max(0.0, line["at"] - history.last)
     if kind == "tournament":
         history.header = dict(line)
     elif kind == "resumed":
-        history.idle_seconds += max(0.0, line["at"] - history.last)
         history.stopped = None
     elif kind == "start":
+        begun = (line["at"], line.get("monotonic"), history.elapsed)
         history.attempts.append(
-            Attempt(line["start"], line["attempt"], line["race_id"], line["command"], line["skipped"], line["at"])
+            Attempt(line["start"], line["attempt"], line["race_id"], line["command"], line["skipped"], *begun)
         )
     elif kind == "lap":
         _attempt(history, line).laps.append(dict(line["record"]))
     elif kind == "end":
         attempt = _attempt(history, line)
-        attempt.ended, attempt.outcome, attempt.reason = line["at"], line["outcome"], line["reason"]
+        attempt.ended, attempt.outcome, attempt.reason = history.elapsed, line["outcome"], line["reason"]
         attempt.circumstances = dict(line["circumstances"])
     elif kind == "decided":
         history.decided = dict(line["pairs"])

@@ -1,11 +1,11 @@
 """From the lap runner's lines to laps with their place in the tournament: the one place that knows both.
 
-What becomes of the laps of an attempt that did not come to its end:
-- failed (Rally or the node gave up): all of them are void, the start is tried again once.
-- cut off (Ctrl-C, kill -9, power) at index level: blocks with a lap of every contender count, because both sides of a
-  pair were run on one warmed node and what cut them off was not their doing; a started block is void. A further attempt
-  warms up anew and goes on with the next block.
-- cut off at node level: all are void and the start is repeated, because there the start as a whole is the unit.
+What becomes of the laps of an attempt that did not come to its end, because Rally or the node failed, or because it was
+cut off (Ctrl-C, kill -9, power):
+- at index level blocks with a lap of every contender count: both sides of a pair were run on one warmed node, each lap
+  has proven itself, and what ended the race came after them. A started block is void. A further attempt warms up anew
+  and goes on with the next block; a start whose race has failed twice stays as short as it is.
+- at node level all are void and the start is repeated, because there the start as a whole is the unit.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from paddock.tournaments.freshness import FEWEST_FOR_P99
 from paddock.tournaments.journal import DONE, FAILED, Attempt, History
-from paddock.tournaments.model import Lap, Markers, Tournament
+from paddock.tournaments.model import Answer, Disturbance, Lap, Markers, Tournament
 
 _MILLION = 1_000_000
 
@@ -54,13 +55,30 @@ def read_lap(record: Mapping[str, Any], attempt: Attempt, warmup_blocks: int) ->
         documents=documents,
         counted=record.get("documents_counted") or 0,
         seconds=seconds,
-        began=record.get("started_at") or attempt.began,
+        began=_began(record, attempt),
         void=void,
         rates=tuple(float(rate) for rate in record.get("documents_per_second") or ()),
         freshness=_freshness(record.get("freshness")),
         markers=_markers(record.get("freshness")),
+        disturbance=_disturbance(record.get("disturbance")),
         prices=_prices(record, documents),
+        bulks=record.get("bulks") or 0,
+        driver_load=_driver_load(record, seconds),
+        actions=record.get("load_actions") or {},
+        answers={
+            name: Answer(query["hits"], query.get("digest"))
+            for name, query in ((record.get("searches") or {}).get("queries") or {}).items()
+        },
     )
+
+
+def _began(record: Mapping[str, Any], attempt: Attempt) -> float:
+    """By the steady clock, where the lap runner told it; a journal from before has only the time of day."""
+    if attempt.monotonic is not None and record.get("started_monotonic") is not None:
+        since = record["started_monotonic"] - attempt.monotonic
+    else:
+        since = (record.get("started_at") or attempt.at) - attempt.at
+    return attempt.began + max(0.0, float(since))
 
 
 def whole_blocks(attempt: Attempt, warmup_blocks: int, contenders: int) -> list[int]:
@@ -74,7 +92,7 @@ def whole_blocks(attempt: Attempt, warmup_blocks: int, contenders: int) -> list[
 
 def blocks_kept(attempt: Attempt, tournament: Tournament) -> int:
     """Measured blocks that count although the attempt has not come to its end."""
-    if attempt.outcome == FAILED or tournament.node_level:
+    if tournament.node_level:
         return 0
     return len(whole_blocks(attempt, tournament.warmup_blocks, len(tournament.contenders)))
 
@@ -82,6 +100,12 @@ def blocks_kept(attempt: Attempt, tournament: Tournament) -> int:
 def blocks_done(history: History, tournament: Tournament, start: int) -> int:
     """Measured blocks of that start that count, over all its attempts."""
     return sum(blocks_kept(attempt, tournament) for attempt in history.attempts_of(start))
+
+
+def void_starts(history: History, tournament: Tournament) -> dict[int, str]:
+    """Starts that were given up after their races had failed, without a block that counts; each with the reason."""
+    failed = history.failed_starts()
+    return {start: reason for start, reason in failed.items() if not blocks_done(history, tournament, start)}
 
 
 def laps_of(history: History, tournament: Tournament, running: bool = False) -> tuple[Lap, ...]:
@@ -94,7 +118,7 @@ def laps_of(history: History, tournament: Tournament, running: bool = False) -> 
         read = [read_lap(record, attempt, tournament.warmup_blocks) for record in attempt.laps]
         going_on = running and attempt is history.attempts[-1] and attempt.ended is None
         laps += read if attempt.outcome == DONE or going_on else _marked(read, attempt, tournament)
-    return tuple(laps)
+    return tuple(laps) if tournament.different_answers else _with_same_answers(laps, tournament)
 
 
 def paces(history: History, laps: Sequence[Lap]) -> Iterator[Pace]:
@@ -111,16 +135,44 @@ def paces(history: History, laps: Sequence[Lap]) -> Iterator[Pace]:
 
 def _marked(laps: list[Lap], attempt: Attempt, tournament: Tournament) -> list[Lap]:
     """The laps of an attempt that has not come to its end."""
-    if attempt.outcome == FAILED:
-        return [_void(lap, f"the race {attempt.race_id} failed") for lap in laps]
-    kept = {
-        block + attempt.skipped for block in whole_blocks(attempt, tournament.warmup_blocks, len(tournament.contenders))
-    }
+    reason = f"the race {attempt.race_id} failed" if attempt.outcome == FAILED else "the start was cut off"
     if tournament.node_level:
-        return [_void(lap, "the start was cut off") for lap in laps]
-    return [
-        lap if lap.warmup or lap.block in kept else _void(lap, "the start was cut off in this block") for lap in laps
-    ]
+        return [_void(lap, reason) for lap in laps]
+    whole = whole_blocks(attempt, tournament.warmup_blocks, len(tournament.contenders))
+    kept = {block + attempt.skipped for block in whole}
+    return [lap if lap.warmup or lap.block in kept else _void(lap, f"{reason} in this block") for lap in laps]
+
+
+def block_of(lap: Lap, tournament: Tournament) -> tuple[int, int]:
+    """What laps that belong together share: the start, at node level the group of starts, from 1; and the block."""
+    # The schedule gives each group one start of every contender, and numbers starts through.
+    each = len(tournament.contenders) if tournament.node_level else 1
+    return (lap.start - 1) // each + 1, lap.block
+
+
+def _with_same_answers(laps: Sequence[Lap], tournament: Tournament) -> tuple[Lap, ...]:
+    """Laps whose searches found something else than the baseline's in the same block are void.
+
+    All laps of a block index the same documents, so the same query must find the same: a wrong answer that comes faster
+    must not win.
+    """
+    expected = {
+        block_of(lap, tournament): lap.answers
+        for lap in laps
+        if lap.contender == tournament.baseline and lap.void is None
+    }
+    checked = []
+    for lap in laps:
+        wanted = expected.get(block_of(lap, tournament), {})
+        both = wanted.keys() & lap.answers.keys()
+        wrong = sorted(name for name in both if wanted[name].contradicts(lap.answers[name]))
+        if wrong and lap.void is None:
+            lap = _void(
+                lap,
+                f"the query '{wrong[0]}' found something else than in the baseline's lap of its block",
+            )
+        checked.append(lap)
+    return tuple(checked)
 
 
 def _void(lap: Lap, reason: str) -> Lap:
@@ -128,10 +180,12 @@ def _void(lap: Lap, reason: str) -> Lap:
 
 
 def _freshness(record: Mapping[str, Any] | None) -> dict[str, float] | None:
-    """Milliseconds; None where no probe ran."""
-    if not record:
+    """Milliseconds; None where no probe ran to the end."""
+    if not record or record.get("problem"):
         return None
     figures = {name: 1000.0 * record[name] for name in ("p50", "p99") if record.get(name) is not None}
+    if (record.get("markers") or 0) < FEWEST_FOR_P99:
+        figures.pop("p99", None)  # in journals from before the lap runner left it out
     return {**figures, "n": float(record.get("markers") or 0)}
 
 
@@ -143,7 +197,26 @@ def _markers(record: Mapping[str, Any] | None) -> Markers | None:
         tuple(round(1000.0 * seconds, 1) for seconds in record.get(name) or ())
         for name in ("found_seconds", "waiting_seconds")
     )
-    return Markers(found, waiting)
+    return Markers(found, waiting, record.get("problem"))
+
+
+def _disturbance(record: Mapping[str, Any] | None) -> Disturbance | None:
+    """None where the lap runner could not tell, or is from before it did."""
+    if not record:
+        return None
+    return Disturbance(
+        cores=record["cores"],
+        nodes_here=record["nodes_here"],
+        nodes_elsewhere=record["nodes_elsewhere"],
+        steal=record["steal_share"],
+        others=record["others_cores"],
+        **{f"{name}_pressure": record[f"{name}_pressure_share"] for name in ("cpu", "io", "memory")},
+    )
+
+
+def _driver_load(record: Mapping[str, Any], seconds: float) -> float | None:
+    spent = record.get("driver_cpu_seconds")
+    return spent / seconds if spent is not None and seconds > 0 else None
 
 
 def _prices(record: Mapping[str, Any], documents: int) -> dict[str, float]:

@@ -76,6 +76,8 @@ class Tournament:
     :param freshness: whether a freshness probe runs beside the load.
     :param searches: how often each of the track's queries is run after the load of a lap; 0 for no searches.
     :param nodes: nodes that the cluster must have at least; more than one cannot be started here.
+    :param different_answers: why searches may find something else in one contender than in another; empty if they must
+        not, and a lap in which they do is void.
     :param question: what it is to answer.
     :param notes: sentences of its author that belong beside its result.
     """
@@ -105,6 +107,7 @@ class Tournament:
     checksum: str = ""
     nodes: int = 1
     corpus: str | None = None
+    different_answers: str = ""
     question: str = ""
     notes: tuple[str, ...] = ()
 
@@ -115,10 +118,56 @@ class Markers:
 
     :param found: milliseconds from acknowledged to searchable, of each marker that was found.
     :param waiting: milliseconds since they were acknowledged, of those not found when the load ended.
+    :param problem: why the probe ended before the load; then they tell no figure. None if it did not.
     """
 
     found: tuple[float, ...]
     waiting: tuple[float, ...]
+    problem: str | None = None
+
+
+@dataclass(frozen=True)
+class Disturbance:
+    """What else the machine of the load driver did while the load of a lap ran.
+
+    :param cores: of that machine.
+    :param nodes_here: nodes of the cluster that run on it, too; ``nodes_elsewhere`` run on others.
+    :param steal: share of the time of all cores that the hypervisor gave to others, 0 to 1.
+    :param others: cores that were busy with anything but the load driver and the nodes that run here.
+    :param cpu_pressure, io_pressure, memory_pressure: share of the time in which some process of the machine waited for
+        it, 0 to 1; None where the kernel does not tell.
+    """
+
+    cores: int
+    nodes_here: int
+    nodes_elsewhere: int
+    steal: float
+    others: float
+    cpu_pressure: float | None = None
+    io_pressure: float | None = None
+    memory_pressure: float | None = None
+
+    @property
+    def taken(self) -> float:
+        """Share of all cores that others had, be it on this machine or beside it, 0 to 1."""
+        return self.steal + self.others / self.cores
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a query found in a lap.
+
+    :param hits: documents that match, all of them counted.
+    :param digest: a checksum of what else of the answer depends on nothing but the documents; None if nothing does.
+    """
+
+    hits: int
+    digest: str | None = None
+
+    def contradicts(self, other: Answer) -> bool:
+        """Whether the two cannot both be right about the same documents."""
+        differing = None not in (self.digest, other.digest) and self.digest != other.digest
+        return self.hits != other.hits or differing
 
 
 @dataclass(frozen=True)
@@ -126,12 +175,18 @@ class Lap:
     """One lap as the lap runner wrote it, with its place in the tournament.
 
     :param seconds: from the first bulk sent to the last one acknowledged.
+    :param began: when its load began: seconds that the tournament had been running, breaks left out.
     :param void: why it does not count; None if it does.
     :param rates: documents indexed in each second of the lap.
     :param freshness: milliseconds from acknowledged to searchable: "p50", "p99", "n"; None where not probed.
     :param markers: the same one by one; None where not probed.
+    :param disturbance: what else the machine did; None where the journal does not tell.
     :param prices: further figures by name: "node CPU s/M docs", "driver CPU s/M docs", "bytes/doc", "bulk p50 ms",
         "query p50 ms", ...
+    :param bulks: that were sent; 0 where the journal does not tell.
+    :param driver_load: processor seconds of the load driver per second of load; it can use 1 at most. None if unknown.
+    :param actions: how often the index did "refreshes", "flushes" and "merges" while the load ran; empty if unknown.
+    :param answers: what each query of the lap's searches found.
     """
 
     start: int
@@ -147,7 +202,12 @@ class Lap:
     rates: tuple[float, ...] = ()
     freshness: Mapping[str, float] | None = None
     markers: Markers | None = None
+    disturbance: Disturbance | None = None
     prices: Mapping[str, float] = field(default_factory=dict)
+    bulks: int = 0
+    driver_load: float | None = None
+    actions: Mapping[str, int] = field(default_factory=dict)
+    answers: Mapping[str, Answer] = field(default_factory=dict)
 
     @property
     def docs_per_second(self) -> float:
@@ -166,6 +226,7 @@ class Verdict:
     :param p_value: Holm-adjusted.
     :param scope: "for this JVM", "for these JVMs" or "for the configuration".
     :param decide: what would decide it, a sentence; empty if it is decided.
+    :param negligible: faster or slower, but the greater part of the interval lies within the margin of equivalence.
     """
 
     contender: str
@@ -178,6 +239,7 @@ class Verdict:
     p_value: float
     scope: str
     decide: str = ""
+    negligible: bool = False
 
 
 @dataclass(frozen=True)
@@ -218,6 +280,8 @@ class Result:
     """A tournament's result; all that a report needs.
 
     :param main: the metric of the verdict; ``others`` the prices beside it.
+    :param began: epoch seconds.
+    :param seconds: how long it has been running, breaks left out.
     :param laps: all laps in the order of their running, warm-up and void ones included.
     :param notes: sentences on warm-up, void laps, early stopping, budget.
     :param circumstances: name -> text.
@@ -231,7 +295,7 @@ class Result:
     tournament: Tournament
     seed: int
     began: float
-    ended: float
+    seconds: float
     main: MetricResult
     others: tuple[MetricResult, ...]
     laps: tuple[Lap, ...]

@@ -7,8 +7,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from paddock.statistics.starts import Units
+from paddock.tournaments.circumstances import settings_by_contender
+from paddock.tournaments.disturbance import disturbance_notes
+from paddock.tournaments.freshness import freshness_notes
 from paddock.tournaments.journal import CUT_OFF, DONE, FAILED, History
-from paddock.tournaments.lap_length import short_laps
+from paddock.tournaments.lap_cautions import driver_bound, driver_loads, never_acted, short_laps
+from paddock.tournaments.laps import blocks_done, void_starts
 from paddock.tournaments.model import Lap, Tournament
 from paddock.tournaments.pairing import Cut, units
 from paddock.tournaments.plan import WARMUP_DOCUMENTS, WARMUP_SECONDS
@@ -23,11 +27,13 @@ def all_notes(history: History, tournament: Tournament, laps: Sequence[Lap], cut
     pairs = units(laps, tournament, tournament.metric, cut if cut.starts else None)
     return (
         *_void_laps(laps),
-        *_starts(history),
+        *_starts(history, tournament),
         *_end(history, tournament, stopped),
         *_reach(pairs),
-        *_lap_length(laps, tournament),
+        *_cautions(history, tournament, laps),
         *_warm_up(laps, cut),
+        *freshness_notes(laps, tournament),
+        *disturbance_notes(laps),
         *steadiness_notes(steadiness_by_start(history, tournament, laps)),
         *tournament.notes,
     )
@@ -42,15 +48,18 @@ def _void_laps(laps: Sequence[Lap]) -> Iterator[str]:
         yield f"{warmup} laps of the warm-up were void, too."
 
 
-def _starts(history: History) -> Iterator[str]:
-    void = history.failed_starts()
+def _starts(history: History, tournament: Tournament) -> Iterator[str]:
+    void = void_starts(history, tournament)
     for number in sorted({attempt.start for attempt in history.attempts}):
         attempts = history.attempts_of(number)
         failed = [attempt for attempt in attempts if attempt.outcome == FAILED]
         if number in void:
             yield f"Start {number} is void: {void[number]}"
-        elif failed:
+        elif failed and attempts[-1].outcome == DONE:
             yield f"Start {number} failed and was tried again: {failed[-1].reason}"
+        elif failed:
+            done = blocks_done(history, tournament, number)
+            yield f"The race of start {number} failed after block {done} of {tournament.blocks}: {failed[-1].reason}"
         cut_off = [attempt for attempt in attempts if attempt.outcome == CUT_OFF]
         if cut_off and attempts[-1].outcome == DONE:
             times = "once" if len(cut_off) == 1 else f"{len(cut_off)} times"
@@ -58,16 +67,18 @@ def _starts(history: History) -> Iterator[str]:
 
 
 def _end(history: History, tournament: Tournament, stopped: str) -> Iterator[str]:
+    sequences = (
+        "intervals are confidence sequences, valid whenever one looks, and wider than those of a fixed number of blocks"
+    )
     if history.decided:
-        yield (
-            "It ended early, because the evidence sufficed (e-process): intervals are confidence sequences, valid at "
-            "every look and wider than those of a fixed number of blocks. Verdicts in other metrics than the main one "
-            "do not account for the early end: take them as orientation."
-        )
+        yield f"It ended early, because the evidence sufficed (e-process): {sequences}."
     if stopped == "budget":
         yield f"It ended because the budget of {tournament.budget_minutes:g} minutes was used up."
     if stopped == "interrupted":
-        yield "It was interrupted; --resume goes on with the same plan."
+        yield (
+            f"It has not come to its end, and what was seen may be why: {sequences}. --resume goes on with the same "
+            f"plan."
+        )
 
 
 def _reach(pairs: Mapping[str, Units]) -> Iterator[str]:
@@ -78,10 +89,16 @@ def _reach(pairs: Mapping[str, Units]) -> Iterator[str]:
         yield caveat if same else f"'{name}': {caveat[0].lower()}{caveat[1:]}"
 
 
-def _lap_length(laps: Sequence[Lap], tournament: Tournament) -> Iterator[str]:
+def _cautions(history: History, tournament: Tournament, laps: Sequence[Lap]) -> Iterator[str]:
+    yield from never_acted(laps, settings_by_contender(history))
     seconds = [lap.seconds for lap in laps if lap.void is None and not lap.warmup]
-    if seconds and (caution := short_laps(statistics.median(seconds), tournament.lap_documents, "took")):
-        yield f"{caution[0].upper()}{caution[1:]}"
+    sentences = (
+        driver_bound(driver_loads(laps), "kept"),
+        short_laps(statistics.median(seconds), tournament.lap_documents, "took") if seconds else None,
+    )
+    yield from (f"{text[0].upper()}{text[1:]}" for text in sentences if text)
+    if tournament.different_answers and any(lap.answers for lap in laps):
+        yield f"Searches need not find the same in all contenders: {tournament.different_answers}"
 
 
 def _warm_up(laps: Sequence[Lap], cut: Cut) -> Iterator[str]:

@@ -113,7 +113,7 @@ def race_options(
         "lap_documents": tournament.lap_documents,
         "lap_journal": str(lap_journal),
         "lap_stop_file": str(stop_file),
-        **({"freshness_probe": True} if tournament.freshness else {}),
+        **({"freshness_probe": True, "lap_phases": list(start.phases)} if tournament.freshness else {}),
         **({"lap_searches": tournament.searches} if tournament.searches else {}),
     }
     own_node = not options.target_hosts

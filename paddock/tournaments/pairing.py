@@ -9,6 +9,7 @@ from paddock.statistics.blocks import pair
 from paddock.statistics.signed_rank import hodges_lehmann
 from paddock.statistics.starts import Units, index_level, node_level
 from paddock.statistics.warm_up import FrontCut, front_cut
+from paddock.tournaments.laps import block_of
 from paddock.tournaments.metrics import figure
 from paddock.tournaments.model import Lap, Metric, Tournament
 
@@ -61,8 +62,7 @@ def figures_by_group(laps: Sequence[Lap], tournament: Tournament, metric: Metric
     groups: dict[int, dict[str, list[float | None]]] = {}
     for lap in laps:
         if not lap.warmup:
-            # The schedule gives each group one start of every contender, and numbers starts through.
-            group = (lap.start - 1) // len(tournament.contenders)
+            group, _ = block_of(lap, tournament)
             groups.setdefault(group, {}).setdefault(lap.contender, []).append(figure(lap, metric))
     return [groups[group] for group in sorted(groups)]
 
@@ -95,14 +95,14 @@ def units(laps: Sequence[Lap], tournament: Tournament, metric: Metric, cut: Cut 
     return {rival: index_level(starts, rival, tournament.baseline, ALPHA / len(others)) for rival in others}
 
 
-def sequential_differences(laps: Sequence[Lap], tournament: Tournament) -> dict[str, tuple[float, ...]]:
+def sequential_differences(laps: Sequence[Lap], tournament: Tournament, metric: Metric) -> dict[str, tuple[float, ...]]:
     """What the e-process looks at: blocks if there is one start, otherwise starts; nothing is cut at the front.
 
     With several starts the claim is about the configuration, so blocks of the first start must not end the tournament.
     """
     if tournament.node_level:
-        return {rival: of.differences for rival, of in units(laps, tournament, tournament.metric).items()}
-    starts = figures_by_block(laps, tournament, tournament.metric)
+        return {rival: of.differences for rival, of in units(laps, tournament, metric).items()}
+    starts = figures_by_block(laps, tournament, metric)
     differences: dict[str, tuple[float, ...]] = {}
     for rival in rivals(tournament):
         per_start = [pair(start[rival], start[tournament.baseline]).differences for start in starts]

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from paddock.tables import table
 from paddock.tournaments.contenders import level_object
-from paddock.tournaments.lap_length import short_laps
+from paddock.tournaments.durations import driver_load, load_shape, phase_seconds
+from paddock.tournaments.lap_cautions import driver_bound, few_bulks, short_laps
 from paddock.tournaments.model import Contender, Tournament
 from paddock.tournaments.plan import WARMUP_DOCUMENTS, WARMUP_SECONDS, Plan
 
@@ -89,6 +90,12 @@ def _schedule(plan: Plan) -> Iterator[str]:
     known = plan.experience.tournaments
     source = f"from {_count(known, 'earlier tournament')} here" if known else "a guess: none has been run here yet"
     yield f"About {plan.minutes:.0f} minutes ({source}); the budget is {tournament.budget_minutes:g}."
+    waiting = sum(phase_seconds(tournament, start) for start in plan.schedule[: plan.fits]) / 60
+    if waiting >= 1:
+        yield (
+            f"About {waiting:.0f} of these minutes are waits: freshness is probed, so each load begins at a phase of "
+            f"its own between two refreshes."
+        )
     yield resolvable(plan)
 
 
@@ -104,12 +111,19 @@ def _cautions(plan: Plan) -> Iterator[str]:
             f"Caution: the warm-up of a start is about {plan.warmup_seconds:.0f} s and {plan.warmup_documents:,} "
             f"documents, less than the {WARMUP_SECONDS} s and {WARMUP_DOCUMENTS:,} that absolute rates need."
         )
-    if caution := short_laps(plan.lap_seconds, tournament.lap_documents, "are expected to take"):
-        yield f"Caution: {caution}"
+    yield from (f"Caution: {text}" for text in _lap_cautions(plan) if text)
     if tournament.starts == 1 and not tournament.node_level:
         yield "One start: what is found holds for that JVM; more --starts make it a claim about the configuration."
     if tournament.stop_early:
         yield "It ends early if the evidence suffices."
+
+
+def _lap_cautions(plan: Plan) -> Iterator[str | None]:
+    tournament = plan.tournament
+    yield short_laps(plan.lap_seconds, tournament.lap_documents, "are expected to take")
+    yield few_bulks(tournament.lap_documents, {one.name: load_shape(tournament, one) for one in tournament.contenders})
+    loads = {one.name: driver_load(tournament, one, plan.experience) for one in tournament.contenders}
+    yield driver_bound(loads, "are expected to keep")
 
 
 def _orders(plan: Plan, most: int | None) -> Iterator[str]:

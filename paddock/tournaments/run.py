@@ -104,17 +104,19 @@ class TournamentRun:
         return BUDGET if self._out_of_budget else ALL_DONE
 
     def _run_start(self, start: Start) -> None:
-        """Bring a start to its end, or leave it void after two failures."""
-        while True:
+        """Bring a start to its end, or leave it as it is after two failures."""
+        while not self._journal.history.decided:
             attempts = self._journal.history.attempts_of(start.number)
             if attempts and attempts[-1].outcome == DONE:
                 return
+            left = start.without(blocks_done(self._journal.history, self._tournament, start.number))
+            if left.blocks == 0 or self._out_of_budget:
+                return
             failures = [attempt for attempt in attempts if attempt.outcome == FAILED]
             if len(failures) >= MOST_FAILURES:
-                warn(f"Start {start.number} failed twice and is void: {failures[-1].reason}")
-                return
-            left = start.without(blocks_done(self._journal.history, self._tournament, start.number))
-            if left.blocks == 0:
+                done = start.blocks - left.blocks
+                kept = f"keeps {done} of {start.blocks} blocks" if done else "is void"
+                warn(f"Start {start.number} failed twice and {kept}: {failures[-1].reason}")
                 return
             self._attempt(start, left, len(attempts) + 1)
 
@@ -136,6 +138,7 @@ class TournamentRun:
             race_id=race_id,
             command=command.printable(race.request),
             skipped=start.blocks - left.blocks,
+            monotonic=time.monotonic(),
         )
         attempt = self._journal.history.attempts[-1]
         endpoint = Endpoint.from_client_options(race.request.hosts, race.client_options.values)
@@ -165,7 +168,7 @@ class TournamentRun:
         if not self._tournament.node_level and len(run) < len(self._tournament.contenders):
             return  # the block goes on; to compute a standing now would disturb the lap that is running
         self._view.standing(standing_text(self._places()))
-        self._out_of_budget = self._out_of_budget or self._elapsed() > self._tournament.budget_minutes * 60
+        self._out_of_budget = self._out_of_budget or self._journal.elapsed > self._tournament.budget_minutes * 60
         if not self._tournament.node_level and self._tournament.starts == 1:
             self._look()
         if self._journal.history.decided or (self._out_of_budget and not self._tournament.node_level):
@@ -194,17 +197,13 @@ class TournamentRun:
         if start.group == 1 or start.number != members[0].number or self._journal.history.attempts_of(start.number):
             return False
         needed = sum(self._plan.seconds[one.number - 1] for one in members)
-        return self._elapsed() + needed > self._tournament.budget_minutes * 60
-
-    def _elapsed(self) -> float:
-        """Seconds that it has been running, breaks left out."""
-        history = self._journal.history
-        return float(time.time() - history.header["at"] - history.idle_seconds)
+        return self._journal.elapsed + needed > self._tournament.budget_minutes * 60
 
     def _close_cut_off_attempts(self) -> None:
         """Take over what races that were cut off have still written, once they are gone."""
-        for sentence in leftovers.clear_abandoned():
-            say(sentence)
+        with leftovers.racing() as cleared:
+            for sentence in cleared:
+                say(sentence)
         for attempt in self._journal.history.attempts:
             if attempt.ended is None:
                 known = len(attempt.laps)
@@ -300,6 +299,4 @@ def check_races(setting: Setting, fetch: bool) -> Checked:
         lines.append(command.printable(race.request))
         if race.corpus is not None:
             corpora[f"the corpus {race.corpus.name}"] = race.corpus.sha256
-        if race.request.client_options_temporary and race.request.client_options:
-            race.request.client_options.unlink(missing_ok=True)
     return Checked(tuple(lines), corpora)

@@ -1,12 +1,12 @@
-"""The order of everything in a tournament, from its seed: which start runs whom, and each block in which order."""
+"""What chance decides in a tournament, from its seed: which start runs whom, each block's order and refresh phase."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from paddock.statistics.orders import block_orders, derived_seed
+from paddock.statistics.orders import block_orders, derived_seed, spread_phases
 from paddock.tournaments.model import Tournament
 
 
@@ -18,6 +18,8 @@ class Start:
     :param group: the start-block that it belongs to, from 1: at node level one start of every contender, else itself.
     :param contenders: who runs in it.
     :param orders: the contenders in the order of their laps, for every block, warm-up blocks first.
+    :param phases: at which share of a refresh interval the loads of each measured block begin, 0 to below 1; empty
+        where freshness is not probed.
     """
 
     number: int
@@ -25,6 +27,7 @@ class Start:
     contenders: tuple[str, ...]
     orders: tuple[tuple[str, ...], ...]
     warmup_blocks: int
+    phases: tuple[float, ...] = ()
 
     @property
     def blocks(self) -> int:
@@ -39,7 +42,7 @@ class Start:
     def without(self, blocks: int) -> Start:
         """The same start without its first measured blocks; its warm-up stays."""
         kept = self.orders[: self.warmup_blocks] + self.orders[self.warmup_blocks + blocks :]
-        return Start(self.number, self.group, self.contenders, kept, self.warmup_blocks)
+        return replace(self, orders=kept, phases=self.phases[blocks:])
 
 
 def make_schedule(tournament: Tournament, seed: int) -> tuple[Start, ...]:
@@ -51,17 +54,23 @@ def make_schedule(tournament: Tournament, seed: int) -> tuple[Start, ...]:
     names = tuple(contender.name for contender in tournament.contenders)
     blocks = tournament.warmup_blocks + tournament.blocks
     starts: list[Start] = []
+
+    def phases(group: int) -> tuple[float, ...]:
+        # The same for all starts of a group: their laps are paired.
+        seed_of_group = derived_seed(seed, f"phases of group {group}")
+        return spread_phases(tournament.blocks, seed_of_group) if tournament.freshness else ()
+
     if tournament.node_level:
         groups = block_orders(names, tournament.starts, derived_seed(seed, "starts"))
         for group, order in enumerate(groups, start=1):
             starts += [
-                Start(len(starts) + place, group, (name,), ((name,),) * blocks, tournament.warmup_blocks)
+                Start(len(starts) + place, group, (name,), ((name,),) * blocks, tournament.warmup_blocks, phases(group))
                 for place, name in enumerate(order, start=1)
             ]
         return tuple(starts)
     for number in range(1, tournament.starts + 1):
         orders = block_orders(names, blocks, derived_seed(seed, f"start {number}"))
-        starts.append(Start(number, number, names, orders, tournament.warmup_blocks))
+        starts.append(Start(number, number, names, orders, tournament.warmup_blocks, phases(number)))
     return tuple(starts)
 
 
@@ -74,6 +83,7 @@ def schedule_as_json(schedule: tuple[Start, ...]) -> list[dict[str, Any]]:
             "contenders": list(start.contenders),
             "orders": [list(order) for order in start.orders],
             "warmup_blocks": start.warmup_blocks,
+            "phases": list(start.phases),
         }
         for start in schedule
     ]
@@ -88,6 +98,7 @@ def schedule_from_json(values: list[Mapping[str, Any]]) -> tuple[Start, ...]:
             tuple(value["contenders"]),
             tuple(tuple(order) for order in value["orders"]),
             value["warmup_blocks"],
+            tuple(value.get("phases", ())),
         )
         for value in values
     )

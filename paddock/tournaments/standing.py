@@ -31,7 +31,7 @@ class Place:
 
 def current_standing(laps: Sequence[Lap], tournament: Tournament) -> tuple[Place, ...]:
     """All contenders but the baseline."""
-    differences = sequential_differences(laps, tournament)
+    differences = sequential_differences(laps, tournament, tournament.metric)
     places = []
     for name, values in differences.items():
         now = standing(values, len(differences), tournament.margin, ALPHA)

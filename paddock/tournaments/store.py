@@ -3,6 +3,7 @@
 definition/      the tournament file as it was, and the table beside it
 plan.json        the schedule
 journal.jsonl    everything that happened (paddock.tournaments.journal)
+lesson.json      what it teaches the plan of the next one (paddock.tournaments.experience)
 laps/            the lap runner's own journals, one per race, and the files that ask it to stop
 result.json      the result, written with the report when the tournament ends, alone when it is interrupted
 """
@@ -10,6 +11,8 @@ result.json      the result, written with the report when the tournament ends, a
 from __future__ import annotations
 
 import hashlib
+import json
+import os
 import shutil
 import time
 from collections.abc import Iterator, Mapping
@@ -18,10 +21,10 @@ from pathlib import Path
 from typing import Any
 
 from paddock import paths
-from paddock.errors import UsageError
+from paddock.errors import FileError, UsageError
 from paddock.files import read_record, write_json
+from paddock.plain_values import built
 from paddock.suggestions import unknown
-from paddock.tournaments.files import read_tournament
 from paddock.tournaments.journal import History, read_journal
 from paddock.tournaments.model import Tournament
 from paddock.tournaments.options import TournamentOptions
@@ -66,9 +69,25 @@ class Stored:
         return read_journal(self.journal)
 
     def tournament(self, history: History) -> Tournament:
-        """Its definition, as it was when it began."""
-        file = self.folder / "definition" / Path(history.header["definition"]).name
-        return read_tournament(file, stored_options(history).changes())
+        """The tournament as it was when it began, whatever has become of cars, tracks and files since.
+
+        :raises FileError: if the journal holds none.
+        """
+        try:
+            tournament: Tournament = built(Tournament, history.header["tournament"], "the tournament")
+        except (KeyError, ValueError) as error:
+            problem = f"this journal does not tell which tournament it is of ({error}): begin it anew."
+            raise FileError(self.journal, problem, 1) from None
+        return tournament
+
+    def beginning(self) -> dict[str, Any]:
+        """The line with which its journal begins; empty if it was killed before it began. Cheap."""
+        return _line(self.journal, 0)
+
+    def ended_because(self) -> str | None:
+        """Why it has come to its end; None if it has not. Cheap: one line of its journal tells."""
+        last = _line(self.journal, -1)
+        return str(last["stopped"]) if last.get("kind") == "finished" else None
 
 
 def tournaments_folder() -> Path:
@@ -103,14 +122,18 @@ def find_unfinished(name: str) -> Stored:
     """
     known = tournament_ids()
     if name in known:
-        stopped = Stored(name).history().stopped
+        stopped = Stored(name).ended_because()
         if stopped is not None:
             raise UsageError(f"The tournament {name} has ended ({stopped}): './inv tournament NAME' begins another.")
         return Stored(name)
     for tournament_id in reversed(known):
-        header, stopped = _beginning_and_end(Stored(tournament_id))
+        header = Stored(tournament_id).beginning()
         # Without a header it was killed before it began.
-        if header and stopped is None and name in ("latest", Path(header["definition"]).stem):
+        if (
+            header
+            and Stored(tournament_id).ended_because() is None
+            and name in ("latest", Path(header["definition"]).stem)
+        ):
             return Stored(tournament_id)
     if name == "latest" or name in {tournament_id.rsplit("-", 2)[0] for tournament_id in known}:
         raise UsageError(
@@ -119,9 +142,20 @@ def find_unfinished(name: str) -> Stored:
     raise unknown("tournament to resume called", name, known, "./inv results")
 
 
-def _beginning_and_end(stored: Stored) -> tuple[dict[str, Any], str | None]:
-    history = stored.history()
-    return history.header, history.stopped
+def _line(file: Path, number: int) -> dict[str, Any]:
+    """The first (0) or last (-1) whole line of a journal, without reading what lies between; empty if there is none."""
+    with file.open("rb") as journal:
+        if number == 0:
+            line = journal.readline()
+        else:
+            # The line with which a tournament ends is far shorter than this; of a longer one only the end is read.
+            journal.seek(-min(4096, file.stat().st_size), os.SEEK_END)
+            line = journal.read().rpartition(b"\n")[0].rpartition(b"\n")[2]
+    try:
+        value = json.loads(line)
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
 
 
 def create(tournament: Tournament, definition: Path, schedule: tuple[Start, ...]) -> Stored:

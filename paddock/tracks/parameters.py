@@ -83,7 +83,7 @@ def check_values(track_name: str, parameters: Iterable[Parameter], values: Mappi
     known = {parameter.name: parameter for parameter in parameters}
     for name, value in values.items():
         if name not in known:
-            raise unknown(f"parameter of the track '{track_name}'", name, known, f"./inv tracks {track_name}")
+            raise unknown(f"parameter of the track '{track_name}'", name, known, f"./inv track {track_name}")
         problem = _problem(known[name], value)
         if problem:
             raise UsageError(f"The parameter {name} must be {problem}, but is {value!r}: {_one_line(known[name])}")

@@ -6,6 +6,8 @@ rendered once more with invisible marks that say which line of which file each p
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import json
 import re
 from bisect import bisect_right
@@ -22,14 +24,32 @@ _MARK = re.compile("\x01([0-9]+):([0-9]+)\x02")
 def render_specification(folder: Path, params: Mapping[str, Any]) -> tuple[dict[str, Any], set[str]]:
     """The rendered ``track.json`` of a track's folder, checked against Rally's own schema.
 
+    Rally takes up to half a second for it; what has been rendered with the same values from the same files is kept.
+
     :returns: the specification, and the names of the parameters that Rally finds in the track's templates.
     :raises FileError: if a file is wrong: a template that cannot be rendered, no JSON, not what Rally's schema allows.
     :raises UsageError: if a parameter is used nowhere in the track, which Rally refuses too.
     """
+    text, names = _rendered(folder, json.dumps(params), _contents(folder))
+    return json.loads(text), set(names)
+
+
+def _contents(folder: Path) -> str:
+    """A checksum of every file that a track may consist of: its own, and what the tracks share."""
+    files = [*folder.parent.rglob("*.json"), *(folder.parent.parent / "challenges").rglob("*.json")]
+    digest = hashlib.blake2b()
+    for file in sorted(files):
+        digest.update(f"{file}\0".encode() + file.read_bytes())
+    return digest.hexdigest()
+
+
+@functools.lru_cache(maxsize=64)
+def _rendered(folder: Path, params_text: str, _contents: str) -> tuple[str, frozenset[str]]:
+    """The specification as JSON, so that nobody changes another's, and the names of its parameters."""
     import jinja2
     from esrally.track import loader
 
-    path = folder / "track.json"
+    path, params = folder / "track.json", json.loads(params_text)
     names = loader.CompleteTrackParams(user_specified_track_params=dict(params))
     try:
         text = loader.render_template_from_file(str(path), dict(params), complete_track_params=names)
@@ -43,7 +63,7 @@ def render_specification(folder: Path, params: Mapping[str, Any]) -> tuple[dict[
     unused = sorted(names.unused_user_defined_track_params())
     if unused:
         raise UsageError(f"The track '{folder.name}' does not use the parameter {', '.join(unused)}: leave it out.")
-    return specification, set(names.track_defined_params)
+    return text, frozenset(names.track_defined_params)
 
 
 def build_track(

@@ -6,9 +6,7 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Sequence
@@ -19,21 +17,7 @@ from typing import Any
 from esrally.mechanic import provisioner, team
 
 from paddock import paths
-
-START_TIMEOUT = 90  # seconds; a start takes about 10 on a quiet machine
-
-
-def free_http_port() -> int:
-    """A port whose neighbour 100 higher, which Rally gives to the node's transport, is free as well."""
-    for port in range(39300, 39400):
-        try:
-            for number in (port, port + 100):
-                with socket.socket() as probe:
-                    probe.bind(("127.0.0.1", number))
-        except OSError:
-            continue
-        return port
-    raise AssertionError("no free pair of ports between 39300 and 39500")
+from tests.machine import PATIENCE, free_http_port, wait_until
 
 
 def rally_provisioner(
@@ -75,7 +59,7 @@ class Node:
 
     def get(self, path: str) -> Any:
         """The JSON answer to a GET request."""
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=10) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=PATIENCE) as answer:
             return json.load(answer)
 
     def put(self, path: str, body: Any) -> Any:
@@ -86,7 +70,7 @@ class Node:
             method="PUT",
             headers={"Content-Type": "application/json"},
         )
-        with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:  # noqa: S310
             return json.load(answer)
 
     def info(self) -> dict[str, Any]:
@@ -119,7 +103,7 @@ def running_node(
     :param archive: the distribution, a tar.gz.
     :param before: words before the command, for example to lift a limit.
     :param extra_settings: lines added to elasticsearch.yml.
-    :raises AssertionError: if the node ends or does not answer within START_TIMEOUT; with its output.
+    :raises AssertionError: if the node ends, or does not answer; with its output.
     """
     port = free_http_port()
     prepared = rally_provisioner(root, car_names, parameters, port, java_home=java_home)
@@ -151,13 +135,13 @@ def running_node(
 
 
 def _wait_until_it_answers(process: subprocess.Popen[bytes], node: Node, output: Path) -> None:
-    deadline = time.monotonic() + START_TIMEOUT
-    while time.monotonic() < deadline:
+    def answers() -> bool:
         if process.poll() is not None:
             raise AssertionError(f"the node ended with {process.returncode}:\n{output.read_text()[-6000:]}")
         try:
             node.get("/_cluster/health?wait_for_status=yellow&timeout=5s")
-            return
+            return True
         except (urllib.error.URLError, OSError):
-            time.sleep(0.3)
-    raise AssertionError(f"the node did not answer in {START_TIMEOUT} s:\n{output.read_text()[-6000:]}")
+            return False
+
+    wait_until(answers, lambda: f"the node did not answer:\n{output.read_text()[-6000:]}")

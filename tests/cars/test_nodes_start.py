@@ -1,6 +1,6 @@
 """Real nodes of our cars: they start, and say themselves that they have the settings.
 
-Five starts, chosen so that every collector, buffer size and mixin is in one of them.
+Five starts, chosen so that every collector, buffer size and mixin is in one of them; one in a folder beyond ASCII.
 """
 
 from __future__ import annotations
@@ -121,6 +121,17 @@ def test_locked_memory(engine: Engine, machine: Machine, tmp_path: Path) -> None
         check_machine(combine(names, CARS), machine)
     with start(engine, tmp_path, names) as node:
         check_settings(node, names, locked=False)
+
+
+def test_a_folder_with_letters_that_ascii_lacks(engine: Engine, tmp_path: Path) -> None:
+    """Installation, data and logs of a node below /home/höme: Rally hands on no locale, the cars see to one."""
+    with start(engine, tmp_path / "höme", ["512mheap"]) as node:
+        assert "höme" in str(node.home)
+        (data_path,) = node.data_paths
+        assert "höme" in str(data_path)
+        node.put("/try", {"settings": {"number_of_replicas": 0}})
+        assert list(data_path.glob("indices/*/0/index/segments_*"))
+        assert (node.logs / "gc.log").exists()
 
 
 def test_settings_of_an_index_do_not_belong_to_a_node(engine: Engine, tmp_path: Path) -> None:

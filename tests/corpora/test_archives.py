@@ -17,7 +17,7 @@ from paddock.corpora.record import CorpusRecord
 from paddock.corpora.store import ensure_corpus
 from paddock.errors import CorpusError, MachineError, UsageError
 
-DOCUMENTS = 60_000  # 20 MB: several pieces
+DOCUMENTS = 30_000  # 10 MB: several pieces
 
 
 @pytest.fixture
@@ -33,10 +33,10 @@ def test_rally_unpacks_the_right_bytes(record: CorpusRecord, kind: str, test_mod
     loader = pytest.importorskip("esrally.track.loader")
     track = pytest.importorskip("esrally.track")
     archive = archive_corpus(record, kind)
-    assert archive.name == f"apache-60000.json.{kind}"
+    assert archive.name == f"apache-30000.json.{kind}"
     name, documents, size = record.file.name, DOCUMENTS, record.bytes
     if test_mode:
-        name, documents = "apache-60000-1k.json", 1000
+        name, documents = "apache-30000-1k.json", 1000
         size = record.file.with_name(name).stat().st_size
     data = record.file.with_name(name).read_bytes()
     for file in record.file.parent.glob("*.json*"):
@@ -68,7 +68,7 @@ def test_an_archive_is_made_once(record: CorpusRecord, kind: str) -> None:
     data = bytearray(archive.read_bytes())
     data[len(data) // 2] ^= 1
     archive.write_bytes(data)
-    with pytest.raises(CorpusError, match=rf"apache-60000\.json\.{kind} does not hold what apache-60000\.json should"):
+    with pytest.raises(CorpusError, match=rf"apache-30000\.json\.{kind} does not hold what apache-30000\.json should"):
         verify_archive(record, kind)
     archive_corpus(record, kind)
     verify_archive(record, kind)
@@ -87,14 +87,14 @@ def test_an_archive_that_was_cut_off_is_found(record: CorpusRecord, kind: str, k
 def test_both_archives_are_verified(record: CorpusRecord) -> None:
     """The one for test mode counts as well, and so does its source."""
     archive_corpus(record, "zst")
-    small = record.file.with_name("apache-60000-1k.json.zst")
+    small = record.file.with_name("apache-30000-1k.json.zst")
     content = small.read_bytes()
     small.unlink()
     with pytest.raises(CorpusError, match=r"1k\.json\.zst does not hold"):
         verify_archive(record, "zst")
     small.write_bytes(content)
     verify_archive(record, "zst")
-    record.file.with_name("apache-60000-1k.json").unlink()
+    record.file.with_name("apache-30000-1k.json").unlink()
     with pytest.raises(CorpusError, match=r"1k\.json\.zst does not hold"):
         verify_archive(record, "zst")
 
@@ -104,9 +104,9 @@ def test_damaged_data_gets_no_archive(record: CorpusRecord) -> None:
     with record.file.open("r+b") as data:
         data.seek(5_000_000)
         data.write(b"#")
-    with pytest.raises(CorpusError, match=r"apache-60000\.json is not the file that its record describes"):
+    with pytest.raises(CorpusError, match=r"apache-30000\.json is not the file that its record describes"):
         archive_corpus(record, "zst")
-    assert not list(record.file.parent.glob("apache-60000.json.zst*"))
+    assert not list(record.file.parent.glob("apache-30000.json.zst*"))
     assert not list(record.file.parent.glob(".*.part"))
 
 
@@ -115,7 +115,7 @@ def test_a_new_corpus_has_no_old_archive(record: CorpusRecord) -> None:
     archive = archive_corpus(record, "zst")
     ensure_corpus("apache", DOCUMENTS, force=True)
     assert not archive.exists()
-    assert not record.file.with_name("apache-60000-1k.json.zst").exists()
+    assert not record.file.with_name("apache-30000-1k.json.zst").exists()
 
 
 def test_room_is_looked_for_first(record: CorpusRecord, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,12 +130,12 @@ def test_room_is_looked_for_first(record: CorpusRecord, monkeypatch: pytest.Monk
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(archives, "require_room", room)
-    with pytest.raises(MachineError, match=r"The archive apache-60000\.json\.zst"):
+    with pytest.raises(MachineError, match=r"The archive apache-30000\.json\.zst"):
         archive_corpus(record, "zst")
     monkeypatch.setattr(archives, "_as_zst", full)
     with pytest.raises(MachineError, match="No space left on device"):
         archive_corpus(record, "zst")
-    assert not record.file.with_name("apache-60000.json.zst").exists()
+    assert not record.file.with_name("apache-30000.json.zst").exists()
     assert not list(record.file.parent.glob(".*.part"))
 
 
@@ -151,7 +151,7 @@ def test_progress_adds_up(record: CorpusRecord, kind: str) -> None:
 
     archive_corpus(record, kind, progress)
     description, total, *steps = shown
-    assert description == "Compressing apache-60000.json"
+    assert description == "Compressing apache-30000.json"
     assert len(steps) > 1
     assert total == sum(steps) == record.bytes
 

@@ -9,7 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from paddock.corpora.store import ensure_corpus, ensure_named, find_corpus, find
 from paddock.errors import CorpusError, MachineError, UsageError
 from paddock.paths import PROJECT, data_folder
 from tests.corpora.imported import import_corpus
+from tests.machine import PATIENCE
 
 DOCUMENTS = 60_000
 FOLDER = "paddock-apache"
@@ -303,16 +304,19 @@ def test_progress_adds_up() -> None:
 
 
 MAKE = """
-import sys, time
+import sys
 from paddock.corpora import store
-if len(sys.argv) > 2:
-    whole = store.write_corpus
-    def slow(*arguments, progress=None, **others):
+if "stepwise" in sys.argv:
+    whole, unfinished = store.write_corpus, store.unfinished
+    def stepwise(*arguments, progress=None, **others):
         def report(done):
             print(done, flush=True)
-            time.sleep(float(sys.argv[2]))
+            sys.stdin.readline()
         return whole(*arguments, progress=report if progress else None, **others)
-    store.write_corpus = slow
+    def announced(track):
+        print("at the lock", flush=True)
+        return unfinished(track)
+    store.write_corpus, store.unfinished = stepwise, announced
 print(store.ensure_corpus("apache", int(sys.argv[1])).sha256, flush=True)
 """
 
@@ -324,22 +328,37 @@ finish.save_record = lambda record: os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
-def start_making(*arguments: str) -> subprocess.Popen[str]:
-    """Another process that makes a corpus; a second argument makes it pause after each block."""
-    return subprocess.Popen(
-        [sys.executable, "-c", MAKE, str(DOCUMENTS), *arguments], cwd=PROJECT, stdout=subprocess.PIPE, text=True
-    )
+@pytest.fixture
+def stepwise() -> Iterator[Callable[[], subprocess.Popen[str]]]:
+    """Starts other processes that make a corpus: each says what it does, and after a block waits for a line."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start() -> subprocess.Popen[str]:
+        words = [sys.executable, "-c", MAKE, str(DOCUMENTS), "stepwise"]
+        started.append(subprocess.Popen(words, cwd=PROJECT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def next_line(process: subprocess.Popen[str]) -> str:
+    """What the process says next, as soon as it does."""
+    assert process.stdout is not None
+    return process.stdout.readline().rstrip("\n")
 
 
 @pytest.mark.parametrize("signal_number", [signal.SIGKILL, signal.SIGINT])
-def test_a_killed_generation_leaves_nothing_finished(signal_number: signal.Signals) -> None:
+def test_a_killed_generation_leaves_nothing_finished(
+    signal_number: signal.Signals, stepwise: Callable[[], subprocess.Popen[str]]
+) -> None:
     """Killed in the middle: no data under its name; the next call cleans up and makes it."""
-    process = start_making("30")
-    assert process.stdout is not None
-    with process.stdout as lines:
-        assert lines.readline() == "10000\n"
-        process.send_signal(signal_number)
-        process.wait(timeout=60)
+    process = stepwise()
+    assert [next_line(process), next_line(process)] == ["at the lock", "10000"]
+    process.send_signal(signal_number)
+    assert process.wait(PATIENCE) == -signal_number
     assert finished_files() == set()
     assert find_corpus("apache", DOCUMENTS) is None
     assert list_corpora() == []
@@ -392,15 +411,12 @@ def test_a_disk_that_fills_up_meanwhile_is_a_sentence(how: str, rally_home: Path
     assert left == "['.lock']"
 
 
-def test_two_processes_make_it_once() -> None:
+def test_two_processes_make_it_once(stepwise: Callable[[], subprocess.Popen[str]]) -> None:
     """The second waits for the first and takes what that has made."""
-    first = start_making("0.3")
-    assert first.stdout is not None
-    first_block = first.stdout.readline()
-    second = start_making("0")
-    first_output, _ = first.communicate(timeout=60)
-    second_output, _ = second.communicate(timeout=60)
-    assert first_block == "10000\n"
-    *blocks, digest = first_output.splitlines()
+    first = stepwise()
+    assert [next_line(first), next_line(first)] == ["at the lock", "10000"]
+    second = stepwise()
+    assert next_line(second) == "at the lock"
+    *blocks, digest = first.communicate("\n" * 6)[0].splitlines()
     assert len(blocks) == 5
-    assert second_output.splitlines() == [digest]
+    assert second.communicate()[0].splitlines() == [digest]

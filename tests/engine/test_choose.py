@@ -61,6 +61,49 @@ def test_the_official_engine_leaves_the_download_to_rally() -> None:
     assert "#" not in engine.car_params["jdk.bundled.release_url"]
 
 
+def a_java(folder: Path, version: str) -> Path:
+    """A Java of that version, as far as it tells."""
+    binary = folder / version / "bin" / "java"
+    binary.parent.mkdir(parents=True)
+    binary.write_text(f"#!/bin/sh\necho 'openjdk version \"{version}\"' >&2\n")
+    binary.chmod(0o755)
+    return folder / version
+
+
+@pytest.mark.parametrize("version", ["6.8.0", "7.10.2", "7.16.3", "10.0.0", "81.7.0"])
+def test_what_rally_and_the_cars_cannot_drive_is_refused_before_a_download(tmp_path: Path, version: str) -> None:
+    """Both as --engine official and as an archive at hand, with the versions that can be raced."""
+    source = an_archive(tmp_path, f"elasticsearch-{version}/lib/elasticsearch-{version}.jar")
+    for wanted, engine in ((version, "official"), (None, str(source))):
+        with pytest.raises(UsageError, match=rf"{version} cannot be raced: .* from 7\.17\.0 to 9\.x"):
+            choose_engine(wanted, engine, None, quiet)
+    assert not paths.distributions_folder().exists()
+
+
+@pytest.mark.parametrize(
+    ("version", "java", "accepted"),
+    [("9.0.0", "17.0.15", False), ("9.2.0", "21.0.8", True), ("9.2.0", "25", True), ("8.19.4", "17.0.15", True)],
+)
+def test_from_9_on_elasticsearch_wants_java_21(tmp_path: Path, version: str, java: str, accepted: bool) -> None:
+    """A Java that was asked for is refused if it is older, and accepted from 21 on."""
+    source = an_archive(tmp_path, f"elasticsearch-{version}/lib/elasticsearch-{version}.jar")
+    home = str(a_java(tmp_path, java))
+    for engine in ("official", str(source)):
+        if accepted:
+            assert choose_engine(version, engine, home, quiet).java.version == java
+        else:
+            with pytest.raises(UsageError, match=r"is Java 17\.0\.15, and this Elasticsearch runs on 21 to 25"):
+                choose_engine(version, engine, home, quiet)
+
+
+def test_an_archive_of_9_without_a_jdk_passes_an_old_java_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """JAVA_HOME of 17, which 8.x would run on, gives way to the embedded JRE."""
+    monkeypatch.setenv("JAVA_HOME", str(a_java(tmp_path, "17.0.15")))
+    for version, expected in (("9.2.0", 21), ("8.19.4", 17)):
+        source = an_archive(tmp_path, f"elasticsearch-{version}/lib/elasticsearch-{version}.jar")
+        assert choose_engine(None, str(source), None, quiet).java.major == expected
+
+
 @pytest.mark.parametrize(
     ("version", "engine", "sentence"),
     [

@@ -7,13 +7,11 @@ import http.server
 import io
 import multiprocessing
 import os
-import signal
 import socket
 import subprocess
 import sys
 import tarfile
 import threading
-import time
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,6 +22,7 @@ from paddock import paths
 from paddock.engine import download
 from paddock.engine.versions import DEFAULT_VERSION, RELEASES, Release
 from paddock.errors import MachineError, UsageError
+from tests.machine import PATIENCE
 
 
 def a_zip() -> bytes:
@@ -50,6 +49,7 @@ class Server(http.server.ThreadingHTTPServer):
         self.body = ZIP
         self.stall = False
         self.stalled = threading.Event()
+        self.over = threading.Event()
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -69,7 +69,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.wfile.write(self.server.body[: len(ZIP) // 2])
             self.wfile.flush()
             self.server.stalled.set()
-            time.sleep(20)
+            self.server.over.wait()
             return
         self.wfile.write(self.server.body)
 
@@ -87,6 +87,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
         monkeypatch.setenv("PADDOCK_MAVEN_REPOSITORY", f"http://127.0.0.1:{serving.server_port}")
         monkeypatch.setenv("NO_PROXY", "127.0.0.1")
         yield serving
+        serving.over.set()
         serving.shutdown()
 
 
@@ -202,9 +203,11 @@ def test_after_kill_9_half_way_the_next_fetch_starts_clean(server: Server) -> No
         "download.fetch(Release('1.2.3', sys.argv[1], (21,)), quiet)"
     )
     child = subprocess.Popen([sys.executable, "-c", program, RELEASE.sha512], cwd=paths.PROJECT)
-    assert server.stalled.wait(20)
-    child.send_signal(signal.SIGKILL)
-    child.wait()
+    try:
+        assert server.stalled.wait(PATIENCE)
+    finally:
+        child.kill()
+        child.wait()
     assert list((paths.state_folder() / "downloads").glob("fetch-*"))
     assert list(paths.distributions_folder().glob("*")) == []
     server.stall = False

@@ -6,12 +6,17 @@ FAKE_LAPS holds JSON:
   seed          of the noise, with the race id
   errors        race ids that fail after their laps, as Rally says it
   dies          race ids that fail before their first lap
+  breaks        race id -> laps after which it fails
   void          level -> why each of its measured laps is void
+  probe_problem level -> why the freshness probe of its laps ends early
+  waited        seconds that each lap but the first waits for its phase of the refresh
   queries       level -> median of its searches in ms, where there are any; 4
   stop_short    race ids that end without their last block, as if nothing were wrong
   hang          race id -> laps after which it waits for ever, with a child that does so too
   pause         seconds between two laps
   shares        whether laps tell how they went inside; true
+  hits          level -> documents that its searches find; 7
+  driver        level -> processor seconds of the load driver per second of load; 0.5 s a lap where not named
 """
 
 import hashlib
@@ -20,6 +25,9 @@ import os
 import sys
 import time
 from pathlib import Path
+
+# From the time of day to the steady clock of this machine.
+MONOTONIC = time.monotonic() - time.time()
 
 
 def main():
@@ -32,13 +40,13 @@ def main():
     (folder / "race.json").write_text(json.dumps(race))
     params = json.loads(options["track-params"])
     start = race_id.partition("-s")[2]
-    dies = start in behaviour.get("dies", [])
+    broken = start in behaviour.get("dies", [])
     try:
-        if not dies:
-            run(race_id, params, behaviour)
+        if not broken:
+            broken = run(race_id, params, behaviour)
     except KeyboardInterrupt:
         sys.exit(130)
-    if dies or start in behaviour.get("errors", []):
+    if broken or start in behaviour.get("errors", []):
         print("[ERROR] Cannot race. The node is gone\n\nGetting further help:\n*****")
         sys.exit(64)
     race["results"] = {"op_metrics": [{"task": "laps", "error_rate": 0.0}]}
@@ -46,6 +54,7 @@ def main():
 
 
 def run(race_id, params, behaviour):
+    """Write the laps; returns whether the race breaks down before it has run all of them."""
     start = race_id.partition("-s")[2]
     orders = params["lap_order"]
     if start in behaviour.get("stop_short", []):
@@ -54,18 +63,24 @@ def run(race_id, params, behaviour):
     number = 0
     for block, order in enumerate(orders, start=1):
         if Path(params["lap_stop_file"]).exists():
-            return
+            return False
         for position, level in enumerate(order, start=1):
             if number == behaviour.get("hang", {}).get(start):
                 time.sleep(600)
+            if number == behaviour.get("breaks", {}).get(start):
+                return True
             number += 1
             rate = behaviour.get("rates", {}).get(level, 10_000.0) * noise(behaviour, race_id, number)
             seconds = params["lap_documents"] / rate
+            waited = behaviour.get("waited", 0.0) if number > 1 else 0.0
+            clock += waited
             line = record(params, number, block, position, level, seconds, clock, behaviour)
+            line |= {"rest_seconds": waited / 4, "wait_seconds": waited * 3 / 4}
             with Path(params["lap_journal"]).open("a") as file:
                 file.write(json.dumps(line) + "\n")
             clock += seconds * 1.25
             time.sleep(behaviour.get("pause", 0.0))
+    return False
 
 
 def noise(behaviour, race_id, number):
@@ -91,19 +106,28 @@ def record(params, number, block, position, level, seconds, began, behaviour):
         "documents_counted": documents,
         "seconds": seconds,
         "started_at": began,
+        "started_monotonic": began + MONOTONIC,
         "ended_at": began + seconds,
         "documents_per_second": [int(documents / seconds)] * int(seconds),
         "bulks": 100,
         "share_ms": [round(1000 * seconds / 100)] * 100 if behaviour.get("shares", True) else None,
-        "driver_cpu_seconds": 0.5,
+        "driver_cpu_seconds": seconds * behaviour["driver"][level] if level in behaviour.get("driver", {}) else 0.5,
         "node_cpu_ms": 900,
         "node_cpu_ms_with_merges": 1000,
         "latency_ms": {"p50": 10.0, "p90": 15.0, "p99": 20.0, "max": 30.0},
         "index_figures": {"store_bytes": 100 * documents},
-        "freshness": {"p50": 0.5, "p99": 1.0, "markers": 8} if params.get("freshness_probe") else None,
+        "freshness": freshness(params, behaviour, level),
         "searches": searches(params, behaviour, level),
         "void": void,
     }
+
+
+def freshness(params, behaviour, level):
+    """What a probe of eight markers says, or why it ended early."""
+    if not params.get("freshness_probe"):
+        return None
+    problem = behaviour.get("probe_problem", {}).get(level)
+    return {"p50": None if problem else 0.5, "p99": None, "markers": 8, "found_seconds": [0.5] * 8, "problem": problem}
 
 
 def searches(params, behaviour, level):
@@ -111,7 +135,14 @@ def searches(params, behaviour, level):
     if not params.get("lap_searches"):
         return None
     median = behaviour.get("queries", {}).get(level, 4.0)
-    return {"rounds": params["lap_searches"], "seconds": 1.0, "p50_ms": median, "p90_ms": 2 * median, "queries": {}}
+    queries = {"any": {"hits": behaviour.get("hits", {}).get(level, 7)}}
+    return {
+        "rounds": params["lap_searches"],
+        "seconds": 1.0,
+        "p50_ms": median,
+        "p90_ms": 2 * median,
+        "queries": queries,
+    }
 
 
 main()

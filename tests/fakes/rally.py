@@ -7,7 +7,7 @@ FAKE_RALLY holds JSON:
   node_log     text that the node is to have logged
   seconds      how long the bulk task takes
   node         true: also start a process that looks like a node and does not end by itself
-  stubborn     true: ignore Ctrl-C
+  stubborn     true: ignore Ctrl-C, and say so
 """
 
 import json
@@ -29,10 +29,19 @@ def main():
     race = {"race-id": race_id, "challenge": options["challenge"], "car": options.get("car", "").split(",")}
     (folder / "race.json").write_text(json.dumps(race))
     (folder / "arguments.json").write_text(json.dumps({"arguments": sys.argv[1:], "uid": os.getuid()}))
+    if "client-options" in options:
+        # Not the contents, of which nothing may be left behind.
+        file = Path(options["client-options"])
+        seen = {
+            "file": str(file),
+            "mode": oct(file.stat().st_mode & 0o777),
+            "clusters": list(json.loads(file.read_text())),
+        }
+        (folder / "client-options.json").write_text(json.dumps({**seen, "environment": sorted(os.environ)}))
     if behaviour.get("node"):
         pretend_to_be_a_node(behaviour["python"], install)
     if behaviour.get("stubborn"):
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGINT, lambda *_: os.write(1, b"[INFO] Ctrl-C is ignored\n"))
     if "node_log" in behaviour:
         log = folder / "rally-node-0" / "logs" / "server" / "rally-benchmark.log"
         log.parent.mkdir(parents=True)

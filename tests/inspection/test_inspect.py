@@ -136,7 +136,9 @@ def test_random_letters_are_told_from_language(tmp_path: Path) -> None:
 
 
 @given(st.lists(st.text(string.ascii_letters + " 0123456789.", max_size=30).map(lambda text: f"x {text}"), min_size=1))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30, deadline=None)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=30, deadline=None
+)
 def test_terms_only_grow(tmp_path: Path, lines: list[str]) -> None:
     """Along the growth curve neither documents nor terms become fewer, and it ends with all of them."""
     found = inspect(log(tmp_path, lines * 60))
@@ -147,7 +149,9 @@ def test_terms_only_grow(tmp_path: Path, lines: list[str]) -> None:
 
 
 @given(st.lists(st.integers(1, 3000), min_size=1, max_size=60))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30, deadline=None)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=30, deadline=None
+)
 def test_sizes_are_a_recipe_s(tmp_path: Path, lengths: list[int]) -> None:
     """What is printed is YAML that a recipe's sizes can be; its range is that of the lines with their ends."""
     found = inspect(log(tmp_path, ["x" * length for length in lengths]))

@@ -38,7 +38,7 @@ def test_every_compression_gives_the_same_lines(kind: str, tmp_path: Path) -> No
 
 
 @given(st.lists(st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"]), max_size=30), min_size=1))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=50)
 def test_only_line_feeds_end_lines(tmp_path: Path, texts: list[str]) -> None:
     """Carriage returns, form feeds and Unicode's line separators stay inside; the last line may lack its end."""
     content = "begin\n" + "\n".join(texts)

@@ -8,13 +8,13 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 
-import psutil
 import pytest
 
 from paddock.paths import PROJECT
 from paddock.rally import leftovers
 from paddock.rally.processes import RaceProcesses
 from tests.command_line import command_line, run_paddock
+from tests.machine import PATIENCE, own_rallies, wait_until
 
 pytestmark = pytest.mark.race
 
@@ -32,11 +32,8 @@ def running_race(rally_home: object) -> Iterator[Callable[[str], subprocess.Pope
             stderr=subprocess.DEVNULL,
         )
         started.append(process)
-        deadline = time.monotonic() + 120
-        while not RaceProcesses(race_id).nodes():
-            assert time.monotonic() < deadline
-            assert process.poll() is None
-            time.sleep(0.2)
+        wait_until(lambda: RaceProcesses(race_id).nodes() or process.poll() is not None)
+        assert process.poll() is None
         return process
 
     yield start
@@ -55,7 +52,7 @@ def test_ctrl_c_leaves_no_node_no_actor_no_lock(running_race: Callable[[str], su
     race_id = a_race_id("ctrl-c")
     process = running_race(race_id)
     process.send_signal(signal.SIGINT)
-    assert process.wait(90) == 130
+    assert process.wait(PATIENCE) == 130
     assert RaceProcesses(race_id).all() == []
     assert leftovers.running() == []
 
@@ -71,4 +68,4 @@ def test_after_kill_9_of_the_wrapper_the_next_race_works(running_race: Callable[
     assert result.returncode == 0, result.stderr[-3000:]
     assert f"The race {race_id} was cut off before" in result.stderr
     assert RaceProcesses(race_id).all() == []
-    assert not any(process.name() == "esrally" for process in psutil.process_iter())
+    assert own_rallies() == []

@@ -22,6 +22,7 @@ from paddock.paths import PROJECT, rally_folder
 from paddock.rally.command import program
 from paddock.sampling import read_samples
 from tests.command_line import one_sentence, run_paddock
+from tests.machine import PATIENCE
 
 pytestmark = pytest.mark.race
 
@@ -185,5 +186,5 @@ def test_an_existing_cluster_is_raced_and_left_alone(a_cluster: str) -> None:
     assert "--pipeline=benchmark-only" in finished["command"]
     import urllib.request
 
-    with urllib.request.urlopen(f"http://{a_cluster}/_cluster/health", timeout=10) as answer:
+    with urllib.request.urlopen(f"http://{a_cluster}/_cluster/health", timeout=PATIENCE) as answer:
         assert json.load(answer)["status"] in ("green", "yellow")

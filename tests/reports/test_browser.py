@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from paddock.reports import compare, render_comparison, write_report
+from paddock.reports.comparison import compare
+from paddock.reports.comparison_tables import render_comparison
+from paddock.reports.write import write_report
+from tests.machine import PATIENCE
 from tests.reports.results import ALL, decided, grid, undecided
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed (apt-get install chromium)"),
-]
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed (apt-get install chromium)")
 
 # The page under test stands in a frame, because a window cannot be as narrow as a phone. The script opens all details
 # and writes into the outer page what it found.
@@ -48,7 +48,7 @@ def measured(page: str, width: int, folder: Path) -> tuple[int, int, str, int, i
         *(f"--user-data-dir={folder / 'profile'}", "--window-size=1300,1000", "--dump-dom"),
     ]
     done = subprocess.run(
-        [str(CHROMIUM), *options, (folder / "frame.html").as_uri()], capture_output=True, text=True, timeout=120
+        [str(CHROMIUM), *options, (folder / "frame.html").as_uri()], capture_output=True, text=True, timeout=PATIENCE
     )
     found = re.search(r'<pre id="found">\[(\d+),(\d+),"([^"]*)",(\d+),(\d+)\]</pre>', done.stdout)
     assert found, done.stderr[-2000:]

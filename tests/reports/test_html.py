@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -59,10 +60,16 @@ def page(of: Result) -> tuple[str, Page]:
     return text, Page(text)
 
 
+@functools.cache
+def page_of(name: str) -> tuple[str, Page]:
+    """The report of one of the results that all tests share; drawing one takes a second or two."""
+    return page(ALL[name]())
+
+
 @pytest.mark.parametrize("name", ALL)
 def test_every_plot_has_words_and_a_table(name: str) -> None:
     """Each SVG is an image with title and description in words, in a figure that has its table in details."""
-    text, parsed = page(ALL[name]())
+    text, parsed = page_of(name)
     drawings = parsed.all("svg")
     assert drawings
     for drawing in drawings:
@@ -78,7 +85,7 @@ def test_every_plot_has_words_and_a_table(name: str) -> None:
 @pytest.mark.parametrize("name", ALL)
 def test_nothing_is_fetched(name: str) -> None:
     """No address of anything outside: no script, no link, no image, no import, and the browser is told so."""
-    text, parsed = page(ALL[name]())
+    text, parsed = page_of(name)
     for tag, attributes, _ in parsed.elements:
         assert tag not in ("script", "link", "img", "iframe", "object", "image", "foreignobject")
         for attribute in ("src", "href", "xlink:href", "data", "action"):
@@ -94,7 +101,7 @@ def test_nothing_is_fetched(name: str) -> None:
 @pytest.mark.parametrize("name", ALL)
 def test_ids_are_unique_and_references_lead_somewhere(name: str) -> None:
     """Two plots in one page cannot take each other's marks and clip paths."""
-    text, parsed = page(ALL[name]())
+    text, parsed = page_of(name)
     ids = [attributes["id"] for _, attributes, _ in parsed.elements if "id" in attributes]
     assert len(ids) == len(set(ids))
     for reference in re.findall(r'href="#([^"]+)"|url\(#([^)]+)\)', text):
@@ -104,7 +111,7 @@ def test_ids_are_unique_and_references_lead_somewhere(name: str) -> None:
 @pytest.mark.parametrize("name", ALL)
 def test_light_and_dark(name: str) -> None:
     """Both colour schemes set every variable, and no plot has a colour of its own."""
-    text, _ = page(ALL[name]())
+    text, _ = page_of(name)
     light, dark = text.split("@media (prefers-color-scheme: dark)")
     used = set(re.findall(r"var\((--[a-z0-9-]+)\)", text)) - {"--tone"}
     assert used

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from paddock.reports import figures, numbers, sentences
 from paddock.reports.as_csv import laps_as_csv
 from paddock.reports.junit import result_as_junit
+from paddock.reports.lap_sections import throughput_section
 from paddock.reports.plots.pareto import Trade, best
 from paddock.reports.plots.scales import limits
 from paddock.reports.price_sections import price_section
@@ -166,10 +167,22 @@ def test_csv_has_every_lap_and_figure() -> None:
         assert row["contender"] == lap.contender
         assert float(row["seconds"]) == lap.seconds
         assert lap.freshness is not None
-        assert float(row["freshness_p99"]) == lap.freshness["p99"]
+        assert float(row["freshness_p50"]) == lap.freshness["p50"]
+        assert row["freshness_p99"] == ""
         assert float(row["bytes/doc"]) == lap.prices["bytes/doc"]
         assert [float(rate) for rate in row["rates"].split()] == list(lap.rates)
         assert (row["warmup"] == "yes") is lap.warmup
+
+
+@pytest.mark.parametrize("name", ["=1+1", "+1", "-fsync", "@SUM(A1)", "\t=1+1", "a\r=1+1", "\n=1+1"])
+def test_no_text_is_a_formula_to_a_spreadsheet(name: str) -> None:
+    """Names and reasons that begin like a formula are quoted; negative numbers stay numbers."""
+    one = study()
+    lap = replace(one.laps[0], contender=name, void=name, prices={"bytes/doc": -2.5})
+    (row,) = csv.DictReader(io.StringIO(laps_as_csv(replace(one, laps=(lap,))), newline=""))
+    assert row["contender"] == row["void"]
+    assert row["contender"].startswith(("'", "a "))
+    assert row["bytes/doc"] == "-2.5"
 
 
 def test_void_laps_count_nowhere() -> None:
@@ -284,3 +297,18 @@ def test_limits_show_everything_finite(values: list[float], margin: float) -> No
     low, high = limits(values, margin)
     assert 0 < low < 1 / (1 + margin) <= 1 + margin < high < math.inf
     assert all(low < value < high for value in values if value and math.isfinite(value))
+
+
+def test_what_else_the_machine_did_stands_below_the_laps() -> None:
+    """In the plot, in its words and in the table; far laps are counted; without it, nothing of it is shown."""
+    plot = throughput_section(decided()).plots[0]
+    for picture in (plot.wide, plot.narrow):
+        assert "disturbance, %" in picture
+    assert "of the cores of the machine of load driver and nodes during the median lap" in plot.description
+    assert "44 % at most; 2 laps lie far outside." in plot.description
+    assert plot.table.headers[-5:] == ("others, cores", "steal", "waiting: CPU", "disk", "memory")
+    assert all(len(row) == len(plot.table.headers) for row in plot.table.rows)
+    assert "of the cores of the load driver's machine during" in throughput_section(study()).plots[0].description
+    plain = throughput_section(undecided()).plots[0]
+    assert "isturbance" not in plain.wide + plain.description
+    assert plain.table.headers[-1] == "lap"

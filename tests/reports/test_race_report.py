@@ -11,13 +11,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddock import reports
 from paddock.reports.document import Report
 from paddock.reports.html import render_html
 from paddock.reports.markdown import render_markdown
 from paddock.reports.race_growth import Size, growth, trend
 from paddock.reports.race_load import Load, read_load
-from paddock.reports.race_report import RaceFindings, build_race_report, headline
+from paddock.reports.race_report import (
+    RaceFindings,
+    build_race_report,
+    find_out,
+    headline,
+    race_report_as_json,
+    render_race_terminal,
+    write_race_report,
+)
 from paddock.reports.race_sections import growth_words
 from tests.reports import races
 
@@ -27,8 +34,8 @@ GOLDEN = Path(__file__).parent / "golden"
 def findings(name: str, folder: Path) -> RaceFindings:
     """One of the races, with what lies beside it."""
     if name == "burst":
-        return reports.find_out(races.burst(races.write(folder / "load.jsonl", races.journal())), folder)
-    return reports.find_out(races.growing() if name == "growing" else races.plain(), folder)
+        return find_out(races.burst(races.write(folder / "load.jsonl", races.journal())), folder)
+    return find_out(races.growing() if name == "growing" else races.plain(), folder)
 
 
 def load(folder: Path, **changes: object) -> Load:
@@ -52,7 +59,7 @@ def test_golden(name: str, tmp_path: Path) -> None:
 def test_files(name: str, tmp_path: Path) -> None:
     """Three files; the page needs nothing else, and the JSON is read again without loss."""
     found = findings(name, tmp_path)
-    written = reports.write_race_report(found, tmp_path / "out")
+    written = write_race_report(found, tmp_path / "out")
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["report.html", "report.json", "report.md"]
     page = written["html"].read_text(encoding="utf-8")
     assert "http://" not in page.replace("http://www.w3.org", "")
@@ -60,7 +67,7 @@ def test_files(name: str, tmp_path: Path) -> None:
     assert page.count('<svg class="plot"') == (0 if name == "plain" else 2)
     assert page.count("<title id=") == page.count("<desc id=") == page.count('<svg class="plot"')
     value = json.loads(written["json"].read_text(encoding="utf-8"))
-    assert value == json.loads(json.dumps(reports.race_report_as_json(found)))
+    assert value == json.loads(json.dumps(race_report_as_json(found)))
     assert (value["format"], value["version"], value["race-id"]) == ("paddock-race-report", 1, found.record.race_id)
     assert (bool(value["growth"]), bool(value["load"])) == (name == "growing", name == "burst")
 
@@ -114,7 +121,7 @@ def test_growth_is_read_from_race_json() -> None:
 
 def test_too_few_requests_for_a_median(tmp_path: Path) -> None:
     """A single request has no percentiles: the report says so instead of drawing nothing."""
-    found = reports.find_out(races.growing(requests=1), tmp_path)
+    found = find_out(races.growing(requests=1), tmp_path)
     text = render_markdown(build_race_report(found))
     assert "No query ran often enough for a median" in text
     assert headline(found) == "3 queries at 4 sizes of the data."
@@ -124,7 +131,7 @@ def test_too_few_requests_for_a_median(tmp_path: Path) -> None:
 def test_test_mode_measures_nothing(tmp_path: Path) -> None:
     """Its figures are not taken for a result."""
     record = races.growing()
-    found = reports.find_out(replace(record, race={**record.race, "user-tags": {"test-mode": "true"}}), tmp_path)
+    found = find_out(replace(record, race={**record.race, "user-tags": {"test-mode": "true"}}), tmp_path)
     assert headline(found).startswith("A race in test mode")
 
 
@@ -155,7 +162,7 @@ def test_phases_are_told_apart(tmp_path: Path) -> None:
 def test_recovery(tmp_path: Path, capacity: float, recovery: float | None, sentence: str) -> None:
     """At once where the server can take the peak; never where the rest is too short to work off what is left."""
     file = races.write(tmp_path / "load.jsonl", races.journal(capacity))
-    found = reports.find_out(races.burst(file), tmp_path)
+    found = find_out(races.burst(file), tmp_path)
     assert found.load is not None
     assert found.load.phases[2].recovery == recovery
     assert sentence in render_markdown(build_race_report(found))
@@ -175,7 +182,7 @@ def test_moments_hold_every_document(tmp_path: Path) -> None:
 def test_a_load_without_peaks_has_its_own_headline(tmp_path: Path) -> None:
     """The rate and the latency at it."""
     file = races.write(tmp_path / "load.jsonl", races.journal(phases=[("warm-up", 5, 1000), ("paced", 20, 1000)]))
-    found = reports.find_out(races.burst(file), tmp_path)
+    found = find_out(races.burst(file), tmp_path)
     assert headline(found).startswith("At 1,000 docs/s latency is 3")
     assert "Normal is" not in render_markdown(build_race_report(found))
 
@@ -198,7 +205,7 @@ def test_without_a_journal_there_is_no_load(tmp_path: Path) -> None:
     assert read_load(tmp_path / "nothing.jsonl") is None
     assert read_load(races.write(tmp_path / "empty.jsonl", iter([]))) is None
     assert read_load(races.write(tmp_path / "plan.jsonl", iter(list(races.journal())[:1]))) is None
-    found = reports.find_out(races.burst(tmp_path / "nothing.jsonl"), tmp_path)
+    found = find_out(races.burst(tmp_path / "nothing.jsonl"), tmp_path)
     assert headline(found).startswith("1,")
     report = build_race_report(found)
     assert isinstance(report, Report)
@@ -208,7 +215,7 @@ def test_without_a_journal_there_is_no_load(tmp_path: Path) -> None:
 def test_names_are_escaped(tmp_path: Path) -> None:
     """A query may be called what its file is called."""
     record = races.growing(factors={"<b>$x$</b>": (2.0, 1.5)})
-    page = render_html(build_race_report(reports.find_out(record, tmp_path)))
+    page = render_html(build_race_report(find_out(record, tmp_path)))
     assert "<b>" not in page
     assert "&lt;b&gt;" in page
 
@@ -216,7 +223,7 @@ def test_names_are_escaped(tmp_path: Path) -> None:
 def test_the_terminal_gets_headline_and_warnings(tmp_path: Path) -> None:
     """One line each."""
     file = races.write(tmp_path / "load.jsonl", races.journal())
-    found = reports.find_out(races.burst(file, scheduled=40.0), tmp_path)
-    lines = reports.render_race_terminal(found).splitlines()
+    found = find_out(races.burst(file, scheduled=40.0), tmp_path)
+    lines = render_race_terminal(found).splitlines()
     assert lines[0] == headline(found)
     assert lines[1].startswith("  ! 'paced-bulk' was to end after 40 s and ended after 55 s")

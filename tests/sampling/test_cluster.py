@@ -1,16 +1,20 @@
-"""Questions over TLS: a certificate is checked unless the user says otherwise."""
+"""Questions over TLS: a certificate is checked unless the user says otherwise. What is in the way of a race."""
 
 from __future__ import annotations
 
 import datetime
 import ipaddress
+import socket
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from paddock.errors import MachineError, UsageError
 from paddock.sampling.cluster import Cluster, Unreachable
 from paddock.sampling.endpoint import Endpoint
+from paddock.sampling.versions import check_cluster
 from tests.sampling.fake_elasticsearch import FakeElasticsearch
 
 x509 = pytest.importorskip("cryptography.x509", reason="makes the certificate; comes with Rally on Linux")
@@ -75,3 +79,79 @@ def test_any_certificate_if_the_user_says_so(server: FakeElasticsearch) -> None:
     cluster = Cluster(Endpoint.from_client_options(f"https://{server.host}", {"verify_certs": False}))
     assert cluster.version()["version"]["number"] == "8.8.2"
     cluster.close()
+
+
+def refused(hosts: str, kind: type[Exception] = MachineError, **options: object) -> str:
+    """What is said of a cluster that cannot be raced."""
+    with pytest.raises(kind) as error:
+        check_cluster(Endpoint.from_client_options(hosts, options))
+    return str(error.value)
+
+
+def test_a_cluster_that_answers_can_be_raced(server: FakeElasticsearch, certificate: Path) -> None:
+    """Client options are honoured, and one of several hosts is enough."""
+    options = {"ca_certs": str(certificate)}
+    check_cluster(Endpoint.from_client_options(f"https://127.0.0.1:1,https://{server.host}", options))
+    with FakeElasticsearch() as plain:
+        check_cluster(Endpoint.from_client_options(plain.host))
+
+
+def test_where_nothing_answers_the_sentence_says_so() -> None:
+    """A closed port, and a name that nobody knows."""
+    assert refused("127.0.0.1:1") == (
+        "Nothing answers at http://127.0.0.1:1 (Connection refused): start the cluster, or correct --target-hosts."
+    )
+    assert refused("no-such-host.invalid:9200").startswith("Nothing answers at http://no-such-host.invalid:9200 (")
+
+
+def test_a_certificate_in_the_way_is_named(server: FakeElasticsearch) -> None:
+    """With the two client options that help."""
+    said = refused(f"https://{server.host}")
+    assert said.startswith(f"The certificate of https://{server.host} cannot be verified (self")
+    assert "ca_certs" in said
+    assert "verify_certs: false" in said
+
+
+def test_tls_where_there_is_none_and_none_where_it_is_wanted(server: FakeElasticsearch) -> None:
+    """Each says which of the two to write."""
+    with FakeElasticsearch() as plain:
+        assert "leave https:// and use_ssl out" in refused(f"https://{plain.host}")
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        threading.Thread(target=lambda: listening.accept()[0].close()).start()
+        assert "write https:// before the host" in refused(f"127.0.0.1:{listening.getsockname()[1]}")
+
+
+def test_a_missing_or_wrong_login_is_said_without_repeating_it() -> None:
+    """401 and 403, with and without a login in the client options."""
+    with FakeElasticsearch() as fake:
+        for status in (401, 403):
+            fake.statuses["version"] = status
+            assert f"wants a login (HTTP status {status}): put basic_auth_user" in refused(fake.host)
+            said = refused(fake.host, basic_auth_user="elastic", basic_auth_password="geheim")  # noqa: S106 - nobody's
+            assert f"refuses the login in the client options (HTTP status {status})" in said
+            assert "geheim" not in said
+
+
+def test_other_answers_are_quoted() -> None:
+    """A proxy's error page, and one that is no JSON."""
+    with FakeElasticsearch() as fake:
+        fake.statuses["version"] = 503
+        assert "cannot be raced. The cluster answered / with HTTP status 503." in refused(fake.host)
+        fake.statuses["version"] = 200
+        fake.raw["version"] = b"<html>"
+        assert "something that is no JSON object" in refused(fake.host)
+
+
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        ({"name": "x"}, "is no Elasticsearch"),
+        ({"version": {"number": "2.11.0", "distribution": "opensearch"}}, "is no Elasticsearch"),
+        ({"version": {"number": "8.11.0", "build_flavor": "serverless"}}, "is serverless"),
+    ],
+)
+def test_what_cannot_be_raced_is_refused(answer: dict, sentence: str) -> None:
+    """Something else on that port, OpenSearch, a serverless cluster."""
+    with FakeElasticsearch() as fake:
+        fake.answers["version"] = answer
+        assert sentence in refused(fake.host, UsageError)

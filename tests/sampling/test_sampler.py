@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import socket
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,6 +16,7 @@ from typing import Any
 import pytest
 
 from paddock.sampling import Endpoint, Sample, Sampler, read_circumstances, read_samples, read_settings
+from tests.machine import PATIENCE, wait_until
 from tests.sampling.fake_elasticsearch import NODE, FakeElasticsearch, answer
 
 INTERVAL = 0.05
@@ -31,20 +35,21 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "race" / "samples.jsonl"
 
 
-def sampler(host: str, file: Path, timeout: float = 2.0, pids: Callable[[], Iterable[int]] = list) -> Sampler:
+def sampler(host: str, file: Path, timeout: float = PATIENCE, pids: Callable[[], Iterable[int]] = list) -> Sampler:
     """A quick one."""
     return Sampler(Endpoint((f"http://{host}",), timeout=timeout), file, pids, INTERVAL)
 
 
 def wait_for(file: Path, condition: Callable[[list[Sample]], bool]) -> list[Sample]:
     """The samples as soon as they fulfil the condition."""
-    deadline = time.monotonic() + 20
-    while time.monotonic() < deadline:
-        samples = read_samples(file)
-        if condition(samples):
-            return samples
-        time.sleep(0.01)
-    raise AssertionError(f"not seen within 20 s: {samples[-3:]}")
+    found: list[list[Sample]] = []
+
+    def fulfilled() -> bool:
+        found[:] = [read_samples(file)]
+        return condition(found[0])
+
+    wait_until(fulfilled, lambda: f"not seen: {found[0][-3:]}")
+    return found[0]
 
 
 def answered(samples: list[Sample]) -> list[Sample]:
@@ -59,6 +64,7 @@ def lines(file: Path, kind: str) -> list[dict[str, Any]]:
 
 def test_counters_become_samples(fake: FakeElasticsearch, file: Path) -> None:
     """What the cluster counts shows up second by second, with its circumstances and settings once."""
+    before = time.time()
     with sampler(fake.host, file, pids=lambda: [os.getpid()]) as running:
         wait_for(file, lambda samples: len(samples) >= 2)
         fake.index_documents("logs-b", 5000)
@@ -69,7 +75,7 @@ def test_counters_become_samples(fake: FakeElasticsearch, file: Path) -> None:
     assert all(sample.missed == 0 for sample in samples)
     assert samples[-1].driver.processes == 1
     assert samples[-1].driver.cpu_seconds > 0
-    assert abs(samples[-1].time - time.time()) < 30
+    assert before - 0.1 <= samples[-1].time <= time.time() + 0.1
     circumstances = read_circumstances(file)
     assert circumstances is not None
     assert circumstances["lucene_version"] == "9.6.0"
@@ -78,11 +84,18 @@ def test_counters_become_samples(fake: FakeElasticsearch, file: Path) -> None:
     assert fake.methods == {"GET"}
 
 
+@contextmanager
+def a_port_of_our_own() -> Iterator[int]:
+    """A port on which nobody listens, and which the kernel gives to nobody else; a server may reuse it."""
+    with socket.socket() as holder:
+        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        holder.bind(("127.0.0.1", 0))
+        yield holder.getsockname()[1]
+
+
 def test_a_node_that_is_not_up_yet(file: Path) -> None:
     """Nobody there is no miss: the sampler waits quietly and begins when the node does."""
-    with FakeElasticsearch() as reserved:
-        port = reserved.port
-    with sampler(f"127.0.0.1:{port}", file):
+    with a_port_of_our_own() as port, sampler(f"127.0.0.1:{port}", file):
         waiting = wait_for(file, lambda samples: len(samples) >= 3)
         assert all((sample.nodes, sample.indices, sample.missed) == (None, None, 0) for sample in waiting)
         with FakeElasticsearch(port):
@@ -120,18 +133,15 @@ class sampler_of_a_mortal:  # noqa: N801 - reads as a function
 
 def test_a_node_that_comes_back(file: Path) -> None:
     """A restarted node is looked at anew: its JVM may be another."""
-    with FakeElasticsearch() as first:
-        port = first.port
-        running = sampler(first.host, file)
-        running.start()
-        wait_for(file, lambda samples: bool(answered(samples)))
-    wait_for(file, lambda samples: samples[-1].missed > 0)
-    with FakeElasticsearch(port) as second:
-        second.answers["node_stats"]["nodes"][NODE]["jvm"]["uptime_in_millis"] = 5
-        second.answers["node_information"]["nodes"][NODE]["jvm"]["start_time_in_millis"] += 1000
-        before = len(read_samples(file))
-        wait_for(file, lambda samples: bool(answered(samples[before:])))
-        running.stop()
+    with a_port_of_our_own() as port, sampler(f"127.0.0.1:{port}", file):
+        with FakeElasticsearch(port):
+            wait_for(file, lambda samples: bool(answered(samples)))
+        wait_for(file, lambda samples: samples[-1].missed > 0)
+        with FakeElasticsearch(port) as second:
+            second.answers["node_stats"]["nodes"][NODE]["jvm"]["uptime_in_millis"] = 5
+            second.answers["node_information"]["nodes"][NODE]["jvm"]["start_time_in_millis"] += 1000
+            before = len(read_samples(file))
+            wait_for(file, lambda samples: bool(answered(samples[before:])))
     assert len(lines(file, "circumstances")) == 2
 
 
@@ -178,9 +188,9 @@ def test_an_answer_that_takes_too_long_is_missed(fake: FakeElasticsearch, file: 
     with sampler(fake.host, file, timeout=0.1):
         wait_for(file, lambda samples: bool(answered(samples)))
         fake.delays["index_stats"] = 0.5
-        samples = wait_for(file, lambda samples: samples[-1].missed > 0)
-    assert samples[-1].indices is None
-    assert samples[-1].nodes is not None
+        # On a busy machine another answer may have been too late as well; sooner or later it is this one alone.
+        samples = wait_for(file, lambda samples: samples[-1].indices is None and samples[-1].nodes is not None)
+    assert samples[-1].missed > 0
     assert "Timeout" in (samples[-1].problem or "")
 
 
@@ -271,10 +281,9 @@ def test_a_torn_line_of_an_earlier_sampler_is_removed(fake: FakeElasticsearch, f
 
 def test_stopping_without_starting_and_twice(fake: FakeElasticsearch, file: Path) -> None:
     """A race that never began may stop its sampler, and may do so again."""
+    others = set(threading.enumerate())
     sampler(fake.host, file).stop()
     assert not file.exists()
     with sampler(fake.host, file) as running:
         running.stop()
-    written = file.read_text()
-    time.sleep(3 * INTERVAL)
-    assert file.read_text() == written
+    assert not any(thread.name == "sampler" for thread in set(threading.enumerate()) - others)

@@ -6,8 +6,21 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import binom
 
 WARM_UP_FACTOR = 7.0
+# Of a calibration: how often a bound is broken by a procedure that errs exactly as often as it may.
+FALSE_ALARMS = 0.001
+
+
+def most_errors(runs: int, rate: float) -> int:
+    """The number of errors that a procedure of this error rate exceeds in FALSE_ALARMS of all series of so many runs.
+
+    A quantile of the binomial distribution: at a rate of 5 % it is 41 of 500, 73 of 1,000 and 299 of 5,000. A procedure
+    that errs in 10 % is found out with 500 runs in 90 %, one that errs in 9 % with 1,000 runs in 97 %, and one that
+    errs in 7 % with 5,000 runs in more than 99 % of all series.
+    """
+    return int(binom.isf(FALSE_ALARMS, runs, rate))
 
 
 @dataclass(frozen=True)

@@ -17,13 +17,26 @@ logs = st.lists(st.floats(-1, 1, allow_subnormal=False), min_size=1, max_size=60
 
 
 def test_evidence_is_the_mixture_integral():
-    """The closed formula equals the mixture over x ~ normal(0, 4) of exp(x S - x^2 V / 2), integrated numerically."""
+    """The closed formula equals the mean over x ~ normal(0, 4) and x ~ normal(0, 400) of exp(x S - x^2 V / 2)."""
     sample = np.array([0.3, 0.1, -0.05, 0.25, 0.2])
     total, squares = sample.sum(), (sample**2).sum()
-    integral, _ = scipy.integrate.quad(
-        lambda x: math.exp(x * total - x * x * squares / 2) * scipy.stats.norm.pdf(x, scale=2), -60, 60
-    )
-    assert log_evidence(sample)[-1] == pytest.approx(math.log(integral), abs=1e-6)
+    integrals = [
+        scipy.integrate.quad(
+            lambda x, scale=scale: math.exp(x * total - x * x * squares / 2) * scipy.stats.norm.pdf(x, scale=scale),
+            -60,
+            60,
+        )[0]
+        for scale in (2, 20)
+    ]
+    assert log_evidence(sample)[-1] == pytest.approx(math.log(sum(integrals) / 2), abs=1e-6)
+
+
+def test_quiet_figures_are_decided_in_few_blocks():
+    """One per cent with hardly any noise, as sizes have it, needs a score of blocks; 5 % in large noise needs more."""
+    chance = np.random.default_rng(4)
+    quiet = chance.normal(0.01, 0.003, 40)
+    assert int(np.argmax(log_evidence(quiet) >= math.log(20))) < 30
+    assert log_evidence(chance.normal(0.05, 0.1, 15)).max() < math.log(20)
 
 
 @given(logs)

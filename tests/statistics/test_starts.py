@@ -74,7 +74,6 @@ def test_index_level_without_a_valid_block():
     assert (units.differences, units.dropped, units.starts) == ((), 2, 0)
 
 
-@pytest.mark.slow
 def test_starts_as_units_are_right_where_pooled_laps_are_wrong():
     """JVMs that differ by 5 %: laps pooled name a winner of identical configurations far too often, starts do not."""
     generator = np.random.default_rng(20260201)

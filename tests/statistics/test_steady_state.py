@@ -90,7 +90,6 @@ def test_the_unit_does_not_matter():
     assert (one.cut, one.p) == (other.cut, pytest.approx(other.p))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("correlation", [0.0, 0.6, 0.9])
 def test_false_alarms_are_rare(correlation):
     """The test of the halves alone is wrong at p < .01 in 2 % at most, on bulks that resemble their neighbours, too."""
@@ -101,7 +100,6 @@ def test_false_alarms_are_rare(correlation):
     assert wrong <= 0.02, f"correlation {correlation}: halves differ in {wrong:.2%}"
 
 
-@pytest.mark.slow
 def test_steps_are_found():
     """A lasting step of 8 % in the middle is reported in most cases."""
     generator = np.random.default_rng(20260302)

@@ -158,6 +158,6 @@ def test_early_equivalence_and_nothing():
 
 def test_early_difference_before_the_interval_is_finite():
     """Few but strong blocks: the sign is told although the confidence sequence cannot say how much."""
-    sample = [2.0, 1.9, 2.1, 2.0, 1.8, 2.2, 2.0, 2.1]
+    sample = [2.0, 1.9, 2.1, 2.0, 1.8, 2.2, 2.0, 2.1, 2.0]
     verdict = judge_early("strong", sample, alpha=0.3)
     assert verdict.outcome is Outcome.BETTER

@@ -80,7 +80,6 @@ def test_blocks_must_match():
     assert front_cut({}).blocks == 0
 
 
-@pytest.mark.slow
 def test_steady_blocks_are_left_alone():
     """Of 20 blocks without warm-up hardly any are cut; of a tail of a warm-up nearly always some."""
     generator = np.random.default_rng(20260401)

@@ -38,7 +38,7 @@ def prepare_without_elasticsearch(options: RaceOptions, fetch: bool) -> Prepared
         track_params=parse_pairs(options.params or "{}", "--params"),
         target_hosts="127.0.0.1:9",
     )
-    track = Track(options.track, "", paths.TRACKS / options.track, (), ())
+    track = Track("", (), (), options.track, paths.TRACKS / options.track)
     return PreparedRace(request, track, ClientOptions(), options.documents, 0, (), a_corpus())
 
 

@@ -11,7 +11,7 @@ CODEC = {"index.codec": "default"}
 def an_attempt(*laps: tuple[str, dict[str, str] | None], **circumstances: str) -> Attempt:
     """A race with these laps: contender and what the node said of the index."""
     records = [{"level": name, "settings": settings} for name, settings in laps]
-    return Attempt(1, 1, "r", "esrally race", 0, 0.0, circumstances=circumstances, laps=records)
+    return Attempt(1, 1, "r", "esrally race", 0, 0.0, None, 0.0, circumstances=circumstances, laps=records)
 
 
 def test_settings_are_those_the_node_told() -> None:

@@ -36,8 +36,20 @@ def test_a_tournament_teaches_laps_pauses_and_noise(
     assert learned.between_laps == pytest.approx(0.5, rel=0.1)
     assert learned.block_sd == pytest.approx(0.05 * 2**0.5, rel=0.6)
     assert learned.tournaments == 1
-    find_tournament("latest").journal.write_text('{"kind": "lap"}\n')
+    stored = find_tournament("latest")
+    stored.journal.write_text("of no use any more")
+    assert gather_experience() == learned  # what it taught was written down, so that nobody has to read it again
+    (stored.folder / "lesson.json").write_text('{"by": "another version"}')
     assert gather_experience().tournaments == 0
+
+
+def test_waits_for_a_phase_are_not_learned(fake_laps: Callable[..., None], definition: Callable[..., Path]) -> None:
+    """They are planned, and a tournament without a probe has none."""
+    fake_laps(rates={"1s": 5_000, "30s": 5_000}, waited=7.0)
+    run_tournament(
+        str(definition(stop_early=False, freshness=True)), TournamentOptions(seed=1), prepare_without_elasticsearch
+    )
+    assert gather_experience().between_laps == pytest.approx(0.5, rel=0.1)
 
 
 def test_searches_are_learned_apart(fake_laps: Callable[..., None], definition: Callable[..., Path]) -> None:

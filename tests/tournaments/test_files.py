@@ -12,8 +12,10 @@ import pytest
 from paddock import paths
 from paddock.errors import FileError, UsageError
 from paddock.tournaments.contenders import level_object
+from paddock.tournaments.durations import load_shape
 from paddock.tournaments.files import Changes, find_file, read_tournament, tournament_names
 from paddock.tournaments.plan import make_plan
+from paddock.tournaments.plan_text import render_plan
 
 Write = Callable[..., Path]
 
@@ -39,6 +41,17 @@ def test_every_tournament_of_the_project_can_be_planned(
         levels = read_levels(tournament.challenge, [level_object(contenders[name]) for name in start.contenders])
         names = [level.name for level in levels]
         assert lap_orders(names, len(start.orders), [list(order) for order in start.orders], 1) == list(start.orders)
+
+
+@pytest.mark.parametrize("quick", [False, True])
+def test_clients_of_every_tournament_have_bulks_enough(quick: bool) -> None:
+    """Ten for each at least, so that little time is spent waiting for the last ones; the plan says nothing of it."""
+    for name in tournament_names():
+        tournament = read_tournament(find_file(name), Changes(quick=quick))
+        for contender in tournament.contenders:
+            size, clients = load_shape(tournament, contender)
+            assert tournament.lap_documents >= 10 * size * clients, (name, contender.name)
+        assert "bulks for each client" not in render_plan(make_plan(tournament, 1))
 
 
 def test_full_size_tournaments_can_decide() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from paddock.tournaments.journal import CUT_OFF, DONE, FAILED, Journal, read_journal
 from paddock.tournaments.lap_lines import LapLines
 from paddock.tournaments.laps import blocks_done, laps_of, read_lap, whole_blocks
-from paddock.tournaments.model import Markers
+from paddock.tournaments.model import Answer, Markers
 from tests.tournaments.test_schedule import a_tournament
 
 
@@ -43,7 +43,7 @@ def a_journal(folder: Path) -> Journal:
 
 
 @given(cut=st.integers(0, 4000))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None)
 def test_a_journal_cut_anywhere_can_be_read_and_gone_on_with(tmp_path: Path, cut: int) -> None:
     """Whole lines before the cut stay, half a line is dropped, and what is added then is read again."""
     file = tmp_path / "journal.jsonl"
@@ -62,7 +62,7 @@ def test_a_journal_cut_anywhere_can_be_read_and_gone_on_with(tmp_path: Path, cut
 
 
 @given(pieces=st.lists(st.integers(1, 60), max_size=40), known=st.integers(0, 5))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None)
 def test_a_growing_file_is_read_once(tmp_path: Path, pieces: list[int], known: int) -> None:
     """However the lines arrive, each is handed out once and in order; those known before are left out."""
     file = tmp_path / "laps.jsonl"
@@ -86,14 +86,35 @@ def test_a_line_that_a_crash_cut_off_is_passed_over(tmp_path: Path) -> None:
     assert LapLines(tmp_path / "none").read() == []
 
 
-def test_idle_time_is_what_lies_between(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From the last line before the interruption to the line that says it goes on."""
-    clock = iter([10.0, 11.0, 20.0, 500.0])
-    monkeypatch.setattr("time.time", lambda: next(clock))
+def test_time_is_that_of_a_steady_clock_without_breaks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A time of day that is set back by a day and a break of an hour change nothing in how long it has been running."""
+    steady, of_day = [100.0], [1_000_000.0]
+    monkeypatch.setattr("time.monotonic", lambda: steady[0])
+    monkeypatch.setattr("time.time", lambda: of_day[0])
     journal = a_journal(tmp_path)
+    steady[0], of_day[0] = 130.0, of_day[0] - 86_400
     journal.add("lap", start=1, attempt=1, record=a_record(1, "a"))
-    journal.add("resumed")
-    assert journal.history.idle_seconds == 480.0
+    assert journal.history.elapsed == 30.0
+    steady[0] += 3600
+    resumed = Journal(tmp_path / "journal.jsonl")
+    steady[0] += 7  # until it has been checked that it can go on
+    resumed.add("resumed")
+    steady[0] += 5
+    assert resumed.elapsed == 35.0
+
+
+def test_a_lap_begins_by_the_steady_clock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seconds since the tournament began, whatever the time of day says; by the time of day in journals from before."""
+    monkeypatch.setattr("time.monotonic", lambda: 500.0)
+    journal = Journal(tmp_path / "journal.jsonl")
+    journal.add("tournament", id="x", seed=1)
+    begun = {"start": 1, "race_id": "x-s001", "command": "rally", "skipped": 0}
+    journal.add("start", attempt=1, monotonic=480.0, **begun)
+    record = a_record(4, "a", started_at=-86_400.0, started_monotonic=492.5)
+    assert read_lap(record, journal.history.attempts[0], 3).began == 12.5
+    journal.add("start", attempt=2, **begun)
+    old = journal.history.attempts[1]
+    assert read_lap(a_record(4, "a", started_at=old.at + 3.0), old, 3).began == pytest.approx(3.0)
 
 
 def test_the_fields_of_a_lap_line_find_their_places(tmp_path: Path) -> None:
@@ -110,7 +131,9 @@ def test_the_fields_of_a_lap_line_find_their_places(tmp_path: Path) -> None:
         index_figures={"store_bytes": 250_000},
         freshness={"p50": 0.4, "p99": None, "markers": 7, "found_seconds": [0.4, 0.5], "waiting_seconds": [0.9]},
         documents_per_second=[600, 400],
-        searches={"rounds": 20, "p50_ms": 3.5, "p90_ms": 4.5, "queries": {"any": {"p50_ms": 3.5, "p90_ms": 4.5}}},
+        searches={"rounds": 20, "p50_ms": 3.5, "p90_ms": 4.5, "queries": {"any": {"p50_ms": 3.5, "hits": 7}}},
+        bulks=20,
+        load_actions={"refreshes": 2, "flushes": 0, "merges": 1},
     )
     lap = read_lap(record, attempt, warmup_blocks=3)
     assert (lap.start, lap.block, lap.position, lap.contender, lap.warmup) == (1, 4, 2, "a", False)
@@ -128,6 +151,12 @@ def test_the_fields_of_a_lap_line_find_their_places(tmp_path: Path) -> None:
             "query p90 ms": 4.5,
         }
     )
+    assert lap.driver_load == 0.01
+    assert (lap.bulks, lap.actions, lap.answers) == (
+        20,
+        {"refreshes": 2, "flushes": 0, "merges": 1},
+        {"any": Answer(7)},
+    )
 
 
 def test_a_lap_without_load_is_void(tmp_path: Path) -> None:
@@ -144,7 +173,8 @@ def test_a_lap_without_load_is_void(tmp_path: Path) -> None:
         (DONE, False, [None, None, None, None], 1),
         (CUT_OFF, False, [None, None, None, "the start was cut off in this block"], 1),
         (CUT_OFF, True, ["the start was cut off"] * 4, 0),
-        (FAILED, False, ["the race x-s001 failed"] * 4, 0),
+        (FAILED, False, [None, None, None, "the race x-s001 failed in this block"], 1),
+        (FAILED, True, ["the race x-s001 failed"] * 4, 0),
     ],
 )
 def test_what_becomes_of_the_laps_of_an_attempt(

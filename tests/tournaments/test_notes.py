@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from paddock.tournaments.analysis import analyse
+from paddock.tournaments.durations import Experience, identity
 from paddock.tournaments.journal import DONE, Attempt, History
-from paddock.tournaments.lap_length import short_laps
-from paddock.tournaments.model import Tournament
+from paddock.tournaments.lap_cautions import few_bulks, short_laps
+from paddock.tournaments.model import Contender, Tournament
 from paddock.tournaments.plan import make_plan
 from paddock.tournaments.plan_text import render_plan
 from tests.tournaments.test_schedule import a_tournament
@@ -48,7 +49,7 @@ def a_history(*starts: Callable[[int], float], blocks: int = 15, **changes: Any)
             for level in "ab":
                 shares = [chance.gammavariate(50, 0.2 * seconds_of(block)) for _ in range(100)]
                 records.append({**a_record(block, level, sum(shares) / 1000, shares), **changes})
-        attempts.append(Attempt(number, 1, f"r{number}", "esrally race", 0, 0.0, 1.0, DONE, "", {}, records))
+        attempts.append(Attempt(number, 1, f"r{number}", "esrally race", 0, 0.0, None, 0.0, 1.0, DONE, "", {}, records))
     header = {"id": "t-1", "seed": 1, "at": 0.0}
     return History(header, attempts, stopped="all blocks done", last=1000.0)
 
@@ -116,6 +117,48 @@ def test_short_laps_are_told_before_and_afterwards() -> None:
 def test_enough_documents_are_rounded_up(seconds: float, documents: int, enough: int) -> None:
     """Two digits, never less than what is needed."""
     assert f"lap_documents: {enough} " in (short_laps(seconds, documents, "took") or "")
+
+
+def test_clients_without_bulks_are_told_before() -> None:
+    """20 bulks on 8 clients leave a sixth of their turns empty, as few as 100 on 10 say nothing."""
+    said = few_bulks(20_000, {"eight": (1000, 8), "two": (1000, 2)})
+    assert said == (
+        "laps of 'eight' have less than 10 bulks for each client, and up to 17 % of the clients' turns stay empty in "
+        "those of 'eight': lap_documents: 80000 would be enough."
+    )
+    assert few_bulks(100_000, {"ten": (1000, 10)}) is None
+    assert "Caution: laps of 'a' and 'b' have less than 10 bulks" in render_plan(
+        make_plan(a_tournament(2, lap_documents=20_000), 1)
+    )
+
+
+def test_small_bulks_are_expected_to_keep_the_driver_busy() -> None:
+    """By what a sink took of it in the time that a lap lasts, until its load has been measured here."""
+    small = Contender("b", {"bulk_size": 10})
+    tournament = replace(TWO, contenders=(Contender("a"), small))
+    key = (tournament.track, identity(tournament, small), tournament.lap_documents)
+    reckoned = Experience(lap_seconds={key: 14.0})
+    expected = "Caution: laps of 'b' are expected to keep the load driver busy for 0.91 s of every second"
+    assert expected in render_plan(make_plan(tournament, 1, reckoned))
+    measured = Experience(lap_seconds={key: 14.0}, driver_load={key: 0.3})
+    assert "load driver" not in render_plan(make_plan(tournament, 1, measured))
+
+
+def test_a_setting_that_never_acted_is_named() -> None:
+    """30 s without a refresh in laps of 5 s; not an interval that is switched off, nor one that all have."""
+    history = a_history(lambda block: 5.0)
+
+    def said(a: str, b: str, refreshes: int) -> list[str]:
+        for record in history.attempts[0].laps:
+            record["settings"] = {"index.refresh_interval": a if record["level"] == "a" else b}
+            record["load_actions"] = {"refreshes": 5 if record["level"] == "a" else refreshes}
+        return [note for note in analyse(history, TWO).notes if "never acted" in note]
+
+    assert said("1s", "30s", 0) == [
+        "index.refresh_interval never acted in the laps of 'b': there were no refreshes while they ran, so the result "
+        "says nothing of what those cost; longer laps (lap_documents) would."
+    ]
+    assert [said("1s", "30s", 1), said("1s", "-1", 0), said("30s", "30s", 0)] == [[], [], []]
 
 
 def test_the_reach_of_a_claim_is_told() -> None:

@@ -54,6 +54,8 @@ def test_the_lap_runner_plans_exactly_what_the_tournament_planned(
     assert [(lap.block, lap.position, lap.level, lap.warm_up) for lap in laps] == planned
     assert {lap.count for lap in laps} == {tournament.lap_documents}
     assert {lap.journal for lap in laps} == {tmp_path / "laps.jsonl"}
+    blocks = [lap for lap in laps if lap.position == 1 and not lap.warm_up]
+    assert [lap.phase for lap in blocks] == list(start.phases or [None] * start.blocks)
     assert {lap.freshness_probe for lap in laps} == {tournament.freshness}
     assert {(lap.searches, bool(lap.queries)) for lap in laps} == {(tournament.searches, name == "codec-search")}
 

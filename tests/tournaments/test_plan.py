@@ -36,6 +36,36 @@ def test_searches_take_their_time() -> None:
     assert learned[1] - learned[0] == pytest.approx(laps * 5 / 60)
 
 
+@pytest.mark.parametrize(
+    ("challenge", "levels", "params", "longest"),
+    [
+        ("refresh-interval", ["1s", "30s"], {}, 30),
+        ("refresh-interval", ["500ms", "-1"], {}, 0.5),
+        ("shards", [1, 2], {}, 1),
+        ("shards", [1, 2], {"refresh_interval": "2m"}, 120),
+        ("shards", [1, 2], {"index_settings": {"refresh_interval": "5s"}}, 5),
+        ("settings", [{"settings": {"refresh_interval": "-1"}}, {"settings": {"index.refresh_interval": "7s"}}], {}, 7),
+    ],
+)
+def test_a_probe_makes_every_measured_lap_wait(
+    challenge: str, levels: list[object], params: dict[str, object], longest: float
+) -> None:
+    """For the phase's share of the longest refresh interval, the same in all laps of a block: half of it on average."""
+    contenders = tuple(Contender(name, level) for name, level in zip("ab", levels, strict=True))
+    plain = replace(
+        a_tournament(2, blocks=8, starts=2), challenge=challenge, contenders=contenders, track_params=params
+    )
+    probed = make_plan(replace(plain, freshness=True), 1)
+    phases = [phase for start in probed.schedule for phase in start.phases]
+    assert len(phases) == 16
+    assert 60 * (probed.minutes - make_plan(plain, 1).minutes) == pytest.approx(2 * longest * sum(phases))
+    assert sum(phases) == pytest.approx(8, abs=1)
+    minutes = round(2 * longest * sum(phases) / 60)
+    told = f"About {minutes} of these minutes are waits: freshness is probed"
+    assert (told in render_plan(probed)) is (longest >= 5)
+    assert "are waits" not in render_plan(make_plan(plain, 1))
+
+
 def test_small_bulks_take_longer() -> None:
     """Round trips count, so a guess for bulks of 16 documents is far from one for bulks of 1,000."""
     tournament = a_tournament(2)

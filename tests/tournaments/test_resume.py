@@ -6,18 +6,20 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from paddock import paths
-from paddock.errors import UsageError
+from paddock.errors import MachineError, UsageError
+from paddock.locks import locked
 from paddock.rally.processes import RaceProcesses, end
 from paddock.tournaments.journal import CUT_OFF, DONE
+from paddock.tournaments.model import UNDECIDED
 from paddock.tournaments.results import load_result
 from paddock.tournaments.store import find_tournament, tournament_ids
+from tests.machine import PATIENCE, wait_until
 from tests.tournaments.conftest import counted, hold
 
 Behave = Callable[..., None]
@@ -49,10 +51,7 @@ def process(fake_laps: Behave, tmp_path: Path) -> Callable[..., subprocess.Popen
         errors = (tmp_path / "stderr").open("w")
         started.append(subprocess.Popen(words, stdout=subprocess.PIPE, stderr=errors, text=True))
         errors.close()
-        deadline = time.monotonic() + 30
-        while sum(len(a.laps) for i in tournament_ids() for a in find_tournament(i).history().attempts) < laps:
-            assert time.monotonic() < deadline, (tmp_path / "stderr").read_text()
-            time.sleep(0.05)
+        wait_until(lambda: laps_so_far() >= laps, (tmp_path / "stderr").read_text)
         return started[-1]
 
     yield start
@@ -63,6 +62,11 @@ def process(fake_laps: Behave, tmp_path: Path) -> Callable[..., subprocess.Popen
     for tournament_id in tournament_ids():
         for attempt in find_tournament(tournament_id).history().attempts:
             end(RaceProcesses(attempt.race_id).all())
+
+
+def laps_so_far() -> int:
+    """How many laps all tournaments here have journalled."""
+    return sum(len(one.laps) for name in tournament_ids() for one in find_tournament(name).history().attempts)
 
 
 def test_after_kill_9_it_goes_on_without_losing_or_repeating_a_lap(
@@ -83,6 +87,24 @@ def test_after_kill_9_it_goes_on_without_losing_or_repeating_a_lap(
     assert [lap.void for lap in result.laps if lap.void] == ["the start was cut off in this block"]
     assert result.main.verdicts[0].pairs == 12
     assert any("was cut off once" in note for note in result.notes)
+
+
+def test_while_a_race_is_running_nothing_is_cleared_up_nor_resumed(
+    process: Callable[..., subprocess.Popen[str]], fake_laps: Behave, definition: Write
+) -> None:
+    """Clearing up comes after the lock on races: what the killed tournament left stays as it is until it is free."""
+    killed = process(definition(stop_early=False), {"001": 16}, 16)
+    killed.send_signal(signal.SIGKILL)
+    killed.wait()
+    (attempt,) = find_tournament("latest").history().attempts
+    left = len(RaceProcesses(attempt.race_id).all())
+    with (
+        locked(paths.state_folder() / "race.lock", "", wait=False),
+        pytest.raises(MachineError, match="has to wait for the race"),
+    ):
+        hold(None, resume="latest")
+    assert len(RaceProcesses(attempt.race_id).all()) == left > 0
+    assert [one.ended for one in find_tournament("latest").history().attempts] == [None]
 
 
 def test_laps_that_only_the_lap_runner_knows_of_are_taken_over(
@@ -107,13 +129,16 @@ def test_ctrl_c_keeps_what_was_measured(
     """It exits with 130, says how to go on, writes a result, and goes on when asked."""
     stopped = process(definition(stop_early=False), {"001": 6 + 2 * 8}, 22)
     stopped.send_signal(signal.SIGINT)
-    said, _ = stopped.communicate(timeout=60)
+    said, _ = stopped.communicate(timeout=PATIENCE)
     assert stopped.returncode == 130
     tournament_id = tournament_ids()[-1]
     assert f"./inv tournament {tournament_id} --resume" in said
     partly = load_result(tournament_id)
     assert partly.stopped == "interrupted"
     assert partly.main.verdicts[0].pairs == 8
+    # 8 blocks of +30 % suffice for a fixed number of blocks, and not where they were chosen by who watched them.
+    assert partly.main.verdicts[0].verdict == UNDECIDED
+    assert any("what was seen may be why" in note for note in partly.notes)
     fake_laps(rates={"30s": 13_000})
     assert hold(None, resume=tournament_id).main.verdicts[0].pairs == 12
 

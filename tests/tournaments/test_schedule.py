@@ -97,6 +97,20 @@ def test_starts_have_orders_of_their_own() -> None:
     assert schedule[0].orders != schedule[1].orders
 
 
+@given(seed=st.integers(0, 2**31), blocks=st.integers(1, 20), node_level=st.booleans())
+def test_each_block_has_a_phase_of_the_refresh(seed: int, blocks: int, node_level: bool) -> None:
+    """Spread evenly in each start, others in other groups, the same for starts that are paired, kept when resumed."""
+    tournament = a_tournament(2, node_level=node_level, blocks=blocks, freshness=True)
+    schedule = make_schedule(tournament, seed)
+    for start in schedule:
+        assert sorted(int(phase * blocks) for phase in start.phases) == list(range(blocks))
+        assert {other.phases == start.phases for other in schedule if other.group == start.group} == {True}
+        assert start.phases not in [other.phases for other in schedule if other.group != start.group]
+        assert start.without(1).phases == start.phases[1:]
+    assert schedule_from_json(json.loads(json.dumps(schedule_as_json(schedule)))) == schedule
+    assert not make_schedule(a_tournament(2, blocks=blocks), seed)[0].phases
+
+
 def test_what_is_left_of_a_start_keeps_its_warm_up() -> None:
     """A start that goes on warms up as planned and continues with the next block."""
     start = make_schedule(a_tournament(3), seed=1)[0]

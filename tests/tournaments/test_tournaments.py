@@ -14,10 +14,11 @@ from paddock.circumstances import circumstances
 from paddock.errors import MachineError, UsageError
 from paddock.files import write_json
 from paddock.locks import locked
-from paddock.reports import write_report
 from paddock.reports.as_json import result_as_json, result_from_json
 from paddock.reports.build import build
+from paddock.reports.figures import freshness
 from paddock.reports.junit import result_as_junit
+from paddock.reports.write import write_report
 from paddock.tournaments.command import run_tournament
 from paddock.tournaments.journal import DONE, FAILED
 from paddock.tournaments.model import EQUIVALENT, FASTER, SLOWER, UNDECIDED
@@ -75,9 +76,22 @@ def test_the_price_stands_beside_the_speed(fake_laps: Behave, definition: Write)
             "bulk p50 ms": 10.0,
             "bulk p99 ms": 20.0,
             "freshness p50 ms": 500.0,
-            "freshness p99 ms": 1000.0,
         }
     )
+
+
+def test_why_there_is_no_freshness_is_told(fake_laps: Behave, definition: Write) -> None:
+    """A probe that ended early makes no figure, too few markers make no 99th percentile, and both are said."""
+    fake_laps(probe_problem={"30s": "markers could not be searched for: too busy"})
+    result = hold(definition(freshness=True, stop_early=False, blocks=8, metric="freshness p99 ms"))
+    assert (
+        "The freshness probe ended early in 8 laps of '30s', because markers could not be searched for: too busy: they "
+        "count for speed, but not for freshness." in result.notes
+    )
+    assert any(note.startswith("There is no 99th percentile of freshness for '1s' (64): it") for note in result.notes)
+    assert any(note.startswith("No lap has a figure in freshness p99 ms: it takes 100") for note in result.notes)
+    assert {lap.freshness is None for lap in result.laps if lap.contender == "30s"} == {True}
+    assert [one.contender for one in freshness(result)] == ["1s"]
 
 
 def test_a_metric_where_less_is_better_turns_the_verdict(fake_laps: Behave, definition: Write) -> None:
@@ -167,8 +181,8 @@ def test_void_laps_are_listed_and_not_averaged_away(fake_laps: Behave, definitio
 
 
 def test_a_failed_race_is_tried_again_once(fake_laps: Behave, definition: Write) -> None:
-    """The second attempt counts; the first one's laps are kept as void ones."""
-    fake_laps(errors=["002"])
+    """Its whole blocks count, the one that it broke is void, and the second attempt goes on after them."""
+    fake_laps(breaks={"002": 3 * 2 + 5})
     result = hold(definition(starts=3, blocks=4))
     history = find_tournament("latest").history()
     assert [(attempt.start, attempt.outcome) for attempt in history.attempts] == [
@@ -177,16 +191,82 @@ def test_a_failed_race_is_tried_again_once(fake_laps: Behave, definition: Write)
         (2, DONE),
         (3, DONE),
     ]
-    assert len(counted(result)) == 3 * 4 * 2
+    assert [lap.block for lap in counted(result) if lap.start == 2] == [4, 4, 5, 5, 6, 6, 7, 7]
+    assert [lap.void for lap in result.laps if lap.void] == [f"the race {result.id}-s002 failed in this block"]
     assert any("Start 2 failed and was tried again" in note and "The node is gone" in note for note in result.notes)
 
 
 def test_a_start_that_fails_twice_is_void_and_named(fake_laps: Behave, definition: Write) -> None:
     """The tournament goes on without it."""
-    fake_laps(errors=["002", "002-2"])
+    fake_laps(breaks={"002": 6, "002-2": 6})
     result = hold(definition(starts=3, blocks=4))
     assert {lap.start for lap in counted(result)} == {1, 3}
     assert any("Start 2 is void" in note for note in result.notes)
+
+
+def test_blocks_of_a_start_that_fails_twice_count(fake_laps: Behave, definition: Write) -> None:
+    """What was measured before stays measured; the note says how far it came."""
+    fake_laps(breaks={"001": 10, "001-2": 9})
+    result = hold(definition(blocks=6, stop_early=False))
+    assert result.main.verdicts[0].pairs == 2 + 1
+    assert result.void_starts == ()
+    assert any("The race of start 1 failed after block 3 of 6: " in note for note in result.notes)
+
+
+def test_a_race_that_fails_on_the_way_out_keeps_its_evidence(fake_laps: Behave, definition: Write) -> None:
+    """The evidence sufficed, then Rally failed: the verdict stands on the blocks up to the decision."""
+    fake_laps(rates={"30s": 25_000}, errors=["001"], pause=0.05)
+    result = hold(definition(blocks=40))
+    history = find_tournament(result.id).history()
+    assert [attempt.outcome for attempt in history.attempts] == [FAILED]
+    assert result.stopped == "decided"
+    verdict = result.main.verdicts[0]
+    assert (verdict.verdict, verdict.pairs) == (FASTER, history.decided["30s"])
+    assert verdict.pairs > 5
+    assert any("failed after block" in note for note in result.notes)
+
+
+def test_values_stay_those_it_began_with(fake_laps: Behave, definition: Write, tmp_path: Path) -> None:
+    """Parameters from a file are read once: what becomes of the file, and of a car, changes no finished tournament."""
+    values = tmp_path / "values.json"
+    values.write_text('{"number_of_shards": 2}')
+    result = hold(definition(blocks=1), params=str(values), car="512mheap")
+    stored = find_tournament(result.id)
+    values.write_text('{"number_of_shards": 3, "refresh_interval": "9s"}')
+    assert stored.tournament(stored.history()) == result.tournament
+    assert result.tournament.track_params == {"number_of_shards": 2}
+    values.unlink()
+    for copy in (stored.folder / "definition").iterdir():
+        copy.unlink()
+    assert load_result(result.id) == result
+
+
+def test_a_contender_at_the_limit_of_the_load_driver_is_not_called_equivalent(
+    fake_laps: Behave, definition: Write
+) -> None:
+    """Alike because the driver was the limit is no answer; quiet figures of the node keep theirs."""
+    fake_laps(noise=0.001, driver={"1s": 0.5, "30s": 0.9})
+    result = hold(definition(blocks=10, stop_early=False))
+    verdict = result.main.verdicts[0]
+    assert verdict.verdict == UNDECIDED
+    assert "load driver was the limit" in verdict.decide
+    assert any("Laps of '30s' kept the load driver busy for 0.90 s of every second" in note for note in result.notes)
+    size = next(one for one in result.others if one.metric.name == "bytes/doc")
+    assert size.verdicts[0].verdict == EQUIVALENT
+    fake_laps(noise=0.001, driver={"1s": 0.5, "30s": 0.6})
+    assert hold(definition(blocks=10, stop_early=False)).main.verdicts[0].verdict == EQUIVALENT
+
+
+def test_a_faster_wrong_answer_does_not_win(fake_laps: Behave, definition: Write) -> None:
+    """Laps whose searches find another number than the baseline's are void, unless the file says why they may."""
+    fake_laps(queries={"30s": 1.0}, hits={"30s": 6})
+    result = hold(definition(metric="query p50 ms", searches=20, blocks=8))
+    assert result.main.verdicts[0].ratio is None
+    assert any("the query 'any' found something else than in the baseline" in note for note in result.notes)
+    reason = "30s leaves out what came last."
+    told = hold(definition(metric="query p50 ms", searches=20, blocks=8, stop_early=False, different_answers=reason))
+    assert told.main.verdicts[0].verdict == FASTER
+    assert f"Searches need not find the same in all contenders: {reason}" in told.notes
 
 
 def test_a_start_that_dies_before_its_first_lap_is_an_error(fake_laps: Behave, definition: Write) -> None:

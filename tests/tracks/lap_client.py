@@ -38,6 +38,7 @@ class FakeElasticsearch(RequestContextHolder):
         self.indices = self.cluster = self.nodes = self
         self.documents: list[bytes] = []
         self.markers: list[str] = []
+        self.all_markers: list[str] = []
         self.searchable: list[str] = []
         self.merging = 0
         self.node_clock = 0
@@ -48,6 +49,7 @@ class FakeElasticsearch(RequestContextHolder):
         self.in_flight = self.most_in_flight = 0
         self._bulks = 0
         self.on_search: Callable[[int, dict[str, Any]], Any] = lambda number, request: None
+        self.on_findings: Callable[[dict[str, Any]], Any] = lambda request: None
         self._searches = 0
         self.on_bulk: Callable[[int, int], Any] = on_bulk or (lambda number, documents: None)
 
@@ -98,6 +100,7 @@ class FakeElasticsearch(RequestContextHolder):
     async def index(self, index: str, id: str, document: Any, op_type: str) -> None:  # noqa: A002 - the client's name
         await self._called("marker")
         self.markers.append(id)
+        self.all_markers.append(id)
 
     async def search(self, query: Any, **request: Any) -> dict[str, Any]:
         await self._called("search")
@@ -124,24 +127,35 @@ class FakeElasticsearch(RequestContextHolder):
         errors = any(item["index"]["status"] > 299 for item in items)
         return RawAnswer(json.dumps({"took": 3, "errors": errors, "items": items}).encode())
 
-    async def perform_request(self, method: str, path: str, params: Any, body: Any, headers: Any) -> RawAnswer:
-        """What Rally's search runner calls; `on_search` may refuse or change the answer to the nth search, from 1."""
-        assert "raw_response" in self.request_context.get()
-        self._searches += 1
+    async def perform_request(self, method: str, path: str, params: Any, body: Any, headers: Any = None) -> Any:
+        """What Rally's search runner calls; `on_search` may refuse or change the answer to the nth search, from 1.
+
+        What a search finds is asked for in an answer that is read; then `on_findings` may do so.
+        """
         request = {"method": method, "path": path, "params": dict(params), "body": body, "headers": headers}
-        await self._called("query", **request)
+        timed = "raw_response" in self.request_context.get()
+        self._searches += timed
+        await self._called("query" if timed else "findings", **request)
         answer = {
             "took": 2,
             "timed_out": False,
             "_shards": {"total": 1, "successful": 1, "skipped": 0, "failed": 0},
-            "hits": {"total": {"value": len(self.documents), "relation": "eq"}},
+            "hits": {"total": {"value": len(self.documents), "relation": "eq"}, "hits": []},
         }
+        if not timed:
+            return {**answer, **(self.on_findings(request) or {})}
         changed = self.on_search(self._searches, request) or {}
         return RawAnswer(json.dumps({**answer, **changed}).encode())
+
+    async def info(self, metric: str) -> dict[str, Any]:
+        """A node on another machine."""
+        return {"nodes": {"one": {"ip": "192.0.2.1", "process": {"id": 1}}}}
 
     async def stats(self, metric: str, index: str | None = None) -> dict[str, Any]:
         if index is None:
             return self._node_stats()
+        if metric == "refresh,flush,merge":
+            return self._actions()
         await self._called("merges" if metric == "merge" else "index figures", index=index)
         current = self.merging
         self.merging = max(0, self.merging - 1)
@@ -149,6 +163,12 @@ class FakeElasticsearch(RequestContextHolder):
         merges = {**times, "current": current, "total_size_in_bytes": 3, "total_throttled_time_in_millis": 4}
         sizes = {"translog": {"size_in_bytes": 6}, "segments": {"count": 7}}
         return {"_all": {"total": {**sizes, "merges": merges, "refresh": times, "flush": times}}}
+
+    def _actions(self) -> dict[str, Any]:
+        """A fresh index has been refreshed once; every bulk refreshes it again, every other one flushes it."""
+        self.calls.append(("actions", {}))
+        refreshes, flushes = {"total": 1 + self._bulks}, {"total": self._bulks // 2}
+        return {"_all": {"primaries": {"refresh": refreshes, "flush": flushes, "merges": {"total": 0}}}}
 
     async def segments(self, index: str) -> dict[str, Any]:
         """Two shards, one of them with a replica: 5 bytes in all."""
@@ -203,6 +223,9 @@ def lap(documents: tuple[Any, ...], journal: Path | None, **changes: Any) -> Lap
         "bulk_size": 10,
         "clients": 2,
         "freshness_probe": False,
+        "phase": None,
+        "rest": 0.0,
+        "wait": 0.0,
         "searches": 0,
         "queries": (),
         "journal": journal,

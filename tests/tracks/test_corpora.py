@@ -62,7 +62,9 @@ def indexed(track: Any, params: dict[str, Any], clients: int, workers: int) -> l
 @given(
     count=st.integers(1, DOCUMENTS), clients=st.integers(1, 9), workers=st.integers(1, 4), bulk_size=st.integers(1, 120)
 )
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 def test_exactly_that_many_whatever_the_clients(
     corpus: Any, count: int, clients: int, workers: int, bulk_size: int
 ) -> None:
@@ -73,7 +75,9 @@ def test_exactly_that_many_whatever_the_clients(
 
 
 @given(percentage=st.floats(0.01, 100), clients=st.integers(1, 5))
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 def test_a_share_is_rounded_up_to_a_document(corpus: Any, percentage: float, clients: int) -> None:
     """A percentage selects the first documents, too, and the check expects just as many."""
     params = {"first-percentage": percentage}

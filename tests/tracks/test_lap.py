@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from shared.lap import RunLap
 from tests.tracks.lap_client import BULK_SECONDS, FakeElasticsearch, corpus, lap, meta
 
 
-def run(client: FakeElasticsearch, tmp_path: Path, merge_timeout: float = 5, **changes: Any) -> dict[str, Any]:
+def run(client: FakeElasticsearch, tmp_path: Path, merge_timeout: float = 600, **changes: Any) -> dict[str, Any]:
     """Run one lap inside a context of Rally's, as its driver does; returns sample, record and service time."""
     journal = tmp_path / "laps.jsonl"
     params = {"lap": lap(corpus(tmp_path, [40]), journal, **changes)}
@@ -34,7 +35,7 @@ def test_a_good_lap(tmp_path: Path) -> None:
     client = FakeElasticsearch()
     result = run(client, tmp_path)
     assert [name for name in client.names() if name != "options"] == [
-        *("delete", "create", "health", "node figures", "refresh", "count"),
+        *("delete", "create", "health", "actions", "node figures", "actions", "refresh", "count"),
         *("merges", "index figures", "segments", "node figures", "delete"),
     ]
     created = next(request for name, request in client.calls if name == "create")
@@ -49,6 +50,8 @@ def test_a_good_lap(tmp_path: Path) -> None:
     assert sum(record["documents_per_second"]) == 25
     assert record["latency_ms"]["p50"] >= BULK_SECONDS * 1000
     assert record["index_figures"]["store_bytes"] == 5
+    assert record["load_actions"] == {"refreshes": 3, "flushes": 1, "merges": 0}
+    assert 0 <= time.monotonic() - record["started_monotonic"] < 600
     assert record["freshness"] is None
 
 
@@ -216,10 +219,30 @@ def test_lost_answer_voids_only_its_lap(tmp_path: Path) -> None:
 def test_markers_are_not_counted(tmp_path: Path) -> None:
     """The freshness probe's documents are in the index, but not among the lap's; its requests are not its load."""
     result = run(FakeElasticsearch(), tmp_path, freshness_probe=True)
-    assert result["record"]["freshness"]["markers"] == 1
+    assert result["record"]["freshness"]["markers"] >= 1
     assert result["record"]["documents_counted"] == 25
     assert result["record"]["void"] is None
     assert result["service_time"] == pytest.approx(result["record"]["seconds"], abs=1e-6)
+
+
+def test_the_load_begins_at_its_phase(tmp_path: Path) -> None:
+    """The rest comes before the index, the wait between index and load; both are told, neither is part of the load."""
+    client, times = FakeElasticsearch(), {}
+
+    def note(name: str, call: Any) -> Any:
+        async def noted(**request: Any) -> Any:
+            times.setdefault(name, time.perf_counter())
+            return await call(**request)
+
+        return noted
+
+    for name in ("delete", "create", "bulk"):
+        setattr(client, name, note(name, getattr(client, name)))
+    record = run(client, tmp_path, freshness_probe=True, phase=0.3, rest=0.14, wait=0.06)["record"]
+    assert times["create"] - times["delete"] >= 0.14
+    assert times["bulk"] - times["create"] >= 0.06
+    assert (record["refresh_phase"], record["rest_seconds"], record["wait_seconds"]) == (0.3, 0.14, 0.06)
+    assert record["ended_at"] - record["started_at"] < 0.06 + record["seconds"]
 
 
 def test_no_journal_no_file(tmp_path: Path) -> None:

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 from esrally import exceptions
+from shared.freshness import refresh_seconds
+from shared.lap_order import load_phases
 from shared.lap_plan import Lap, LapPlan
 
 from tests.tracks.lap_client import corpus, track_with
@@ -25,6 +27,7 @@ PARAMS: dict[str, Any] = {
     "index": "paddock-test",
     "health": None,
     "freshness-probe": False,
+    "phases": None,
     "searches": 0,
     "queries": [],
     "journal": None,
@@ -90,6 +93,49 @@ def test_health_follows_each_level(tmp_path: Path, replicas: int, given: str | N
     assert laps(source)[0].health == health
 
 
+def test_only_a_probe_makes_laps_wait(tmp_path: Path) -> None:
+    """Without one, and in the warm-up, no time is lost."""
+    assert {(one.phase, one.rest, one.wait) for one in laps(plan(tmp_path))} == {(None, 0.0, 0.0)}
+    probed = laps(plan(tmp_path, freshness_probe=True))
+    assert {(one.phase, one.rest, one.wait) for one in probed if one.warm_up} == {(None, 0.0, 0.0)}
+    assert all(one.phase is not None for one in probed if not one.warm_up)
+
+
+def test_levels_of_a_block_share_the_phase_and_rest_alike(tmp_path: Path) -> None:
+    """Each waits that share of its own interval; what the others wait more, it rests before its index is made."""
+    levels = ["1s", "30s", "-1", {"name": "unset", "settings": {"refresh_interval": None}}]
+    planned = laps(plan(tmp_path, levels=levels, order=None, freshness_probe=True, phases=[0.25, 0.75]))
+    for block, phase in ((2, 0.25), (3, 0.75)):
+        found = {one.level: one for one in planned if one.block == block}
+        assert {one.phase for one in found.values()} == {phase}
+        assert {name: one.wait for name, one in found.items()} == {
+            "1s": phase,
+            "30s": 30 * phase,
+            "-1": 0.0,
+            "unset": phase,
+        }
+        assert {one.rest + one.wait for one in found.values()} == {30 * phase}
+
+
+@pytest.mark.parametrize("blocks", [1, 5, 40])
+def test_phases_are_spread_evenly(blocks: int) -> None:
+    """One in each of as many equal parts, in a random order, other ones for another seed, the same for the same."""
+    phases = load_phases(blocks, None, 7)
+    assert sorted(int(phase * blocks) for phase in phases) == list(range(blocks))
+    assert load_phases(blocks, None, 7) == phases != load_phases(blocks, None, 8)
+    if blocks > 1:
+        assert phases != sorted(phases)
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [("1s", 1), ("500ms", 0.5), ("2m", 120), ("1h", 3600), ("-1", 0), (-1, 0), ("0", 0), ("soon", 0), (None, 1)],
+)
+def test_refresh_intervals_in_seconds(value: Any, seconds: float) -> None:
+    """As Elasticsearch reads them; without one its own default of a second holds."""
+    assert refresh_seconds({} if value is None else {"index.refresh_interval": value}) == seconds
+
+
 def test_progress(tmp_path: Path) -> None:
     """Rally shows the share of the laps that are done, and stops by itself at the end."""
     source = plan(tmp_path)
@@ -123,6 +169,8 @@ def test_small_corpus_makes_smaller_laps_in_test_mode(tmp_path: Path) -> None:
         ({"stop_file": "stop"}, "lap_stop_file must be an absolute path"),
         ({"levels": ["1s", "1s"]}, "more than once"),
         ({"order": ["1s"]}, "each of the levels"),
+        ({"freshness_probe": True, "phases": [0.5]}, "lap_phases must be a list of 2 numbers from 0 to below 1"),
+        ({"freshness_probe": True, "phases": [0.5, 1.0]}, "lap_phases must be a list of 2 numbers from 0 to below 1"),
     ],
 )
 def test_wrong_plans_end_in_a_sentence(tmp_path: Path, changes: dict[str, Any], sentence: str) -> None:

@@ -70,7 +70,9 @@ def shares(track: Any, params: dict[str, Any], clients: int, workers: int = 1) -
     seconds=st.floats(0.1, 50), rate=st.floats(1, 40), clients=st.integers(1, 9), bulk=st.integers(1, 70),
     workers=st.integers(1, 3),
 )  # fmt: skip
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 def test_exactly_the_documents_that_are_due(
     numbers: Any, seconds: float, rate: float, clients: int, bulk: int, workers: int
 ) -> None:

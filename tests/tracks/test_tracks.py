@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import pytest
+from shared import registration
 
-from paddock import tracks
+from paddock import paths, tracks
 from paddock.errors import FileError, UsageError
+from paddock.paths import PROJECT
 
 DENSE: dict[str, Any] = {
     "number_of_shards": 3,
@@ -220,3 +224,32 @@ def test_parameter_sources_are_asked(params: dict[str, Any], sentence: str) -> N
 def test_folder_without_a_track_is_no_track(tracks_copy: Path) -> None:
     """`shared` lies beside the tracks and must not be listed as one."""
     assert tracks.track_names(tracks_copy) == ["apache", "app-logs", "logs", "syslog", "web-events"]
+
+
+def test_a_track_is_read_anew_when_a_file_of_it_changes(tmp_path: Path) -> None:
+    """What is known of a track is kept, and never outlives a change of it; a broken file is an error at once."""
+    shutil.copytree(paths.TRACKS, tmp_path / "tracks", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(paths.TRACKS.parent / "challenges", tmp_path / "challenges")
+    first = tracks.load_track("apache", tmp_path / "tracks")
+    assert tracks.load_track("apache", tmp_path / "tracks") == first
+    challenge = tmp_path / "challenges" / "ingest.json"
+    whole = challenge.read_text()
+    challenge.write_text(whole.replace('"ingest"', '"take-in"'))
+    changed = {one.name for one in tracks.load_track("apache", tmp_path / "tracks").challenges}
+    assert "take-in" in changed
+    assert "take-in" not in {one.name for one in first.challenges}
+    challenge.write_text("{")
+    with pytest.raises(FileError):
+        tracks.load_track("apache", tmp_path / "tracks")
+
+
+def test_another_rally_is_named_once(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Under the Rally that the project pins nothing is said; under another one a sentence, in one process only."""
+    monkeypatch.setenv("PADDOCK_OTHER_RALLY_SAID", "")  # and forgotten after the test
+    registration.mention_other_rally(metadata.version("esrally"))
+    assert capsys.readouterr().out == ""
+    for _ in range(3):
+        registration.mention_other_rally("2.12.0")
+    said = capsys.readouterr().out
+    assert said.count("made for Rally 2.13.0 and are tested with it; this is Rally 2.12.0.") == 1
+    assert f"esrally=={registration.MADE_FOR}" in (PROJECT / "pyproject.toml").read_text()

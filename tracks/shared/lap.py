@@ -6,16 +6,24 @@ import asyncio
 import logging
 import os
 import time
-from contextlib import suppress
+from contextlib import nullcontext
 from typing import Any
 
 import elasticsearch
 from esrally import exceptions
 
+from shared.disturbance import Disturbance, local_nodes
 from shared.freshness import FreshnessProbe
 from shared.index_runners import WaitForHealth
 from shared.lap_documents import bulks
-from shared.lap_figures import index_figures, last_node_figures, node_figures, settings_in_force, wait_for_merges
+from shared.lap_figures import (
+    index_actions,
+    index_figures,
+    last_node_figures,
+    node_figures,
+    settings_in_force,
+    wait_for_merges,
+)
 from shared.lap_journal import append_lap
 from shared.lap_load import Load, index_documents
 from shared.lap_plan import Lap
@@ -70,14 +78,21 @@ class RunLap:
     async def _run(self, es: Any, lap: Lap, record: dict[str, Any], problems: list[str]) -> Load:
         with unmeasured(es):
             await _delete(es, lap.index)
+            await asyncio.sleep(lap.rest)
             await es.indices.create(index=lap.index, settings=lap.body["settings"], mappings=lap.body["mappings"])
             await WaitForHealth()(es, {"index": lap.index, "status": lap.health})
             record["settings"] = await settings_in_force(es, lap.index)
+            # Refreshes come at fixed times after the index was created: the load begins at a phase of its own.
+            await asyncio.sleep(lap.wait)
+            nodes, elsewhere = await local_nodes(es)
+            done_before = await index_actions(es, lap.index)
             # Not read again before the end: the nodes would then answer that with figures up to a second old. After the
             # searches of the lap before they may still answer with figures from before those.
             before = await (node_figures(es) if lap.searches else last_node_figures(es))
-        load, probe = await self._load(es, lap, record)
+        load, probe = await self._load(es, lap, record, Disturbance(nodes, elsewhere))
         with unmeasured(es):
+            done = await index_actions(es, lap.index)
+            record["load_actions"] = {name: done[name] - done_before[name] for name in done}
             await es.options(request_timeout=_PATIENCE).indices.refresh(index=lap.index)
             record["documents_counted"] = await _count(es, lap.index, probe)
             waited = await wait_for_merges(es, lap.index, self._merge_timeout)
@@ -90,29 +105,28 @@ class RunLap:
             problems.extend(_problems(lap, load, record, self._merge_timeout))
             if lap.searches and not problems:
                 try:
-                    record["searches"] = await search(es, lap.index, lap.queries, lap.searches)
+                    record["searches"] = await search(
+                        es, lap.index, lap.queries, lap.searches, probe.names if probe else ()
+                    )
                 except SearchFailed as error:
                     problems.append(str(error))
             await _delete(es, lap.index)
         return load
 
-    async def _load(self, es: Any, lap: Lap, record: dict[str, Any]) -> tuple[Load, FreshnessProbe | None]:
+    async def _load(
+        self, es: Any, lap: Lap, record: dict[str, Any], machine: Disturbance
+    ) -> tuple[Load, FreshnessProbe | None]:
         probe = FreshnessProbe(es, lap.index) if lap.freshness_probe else None
-        started, driver = time.time(), os.times()
-        probing = asyncio.create_task(probe.run()) if probe else None
-        try:
+        started, started_monotonic, driver = time.time(), time.monotonic(), os.times()
+        async with probe or nullcontext():
             load = await index_documents(
                 es, bulks(lap.documents, lap.start, lap.count, lap.bulk_size, lap.index), lap.clients
             )
-        finally:
-            if probing:
-                probing.cancel()
-                with suppress(asyncio.CancelledError):
-                    await probing
-        spent = os.times()
+            ended, spent, disturbance = time.time(), os.times(), machine.record()
         record.update(
             started_at=started,
-            ended_at=time.time(),
+            started_monotonic=round(started_monotonic, 3),
+            ended_at=ended,
             seconds=load.seconds,
             documents_sent=load.documents_sent,
             documents_acknowledged=load.documents_acknowledged,
@@ -125,6 +139,7 @@ class RunLap:
             documents_per_second=load.documents_per_second(),
             share_ms=load.share_ms(),
             driver_cpu_seconds=round(spent.user + spent.system - driver.user - driver.system, 3),
+            disturbance=disturbance,
             freshness=probe.record() if probe else None,
         )
         return load, probe
@@ -146,20 +161,16 @@ def _circumstances(lap: Lap) -> dict[str, Any]:
         "clients": lap.clients,
         "first_document": lap.start,
         "documents": lap.count,
+        "refresh_phase": lap.phase,
+        "rest_seconds": round(lap.rest, 3),
+        "wait_seconds": round(lap.wait, 3),
         **dict.fromkeys(
             (
-                *("settings", "started_at", "ended_at", "seconds", "documents_sent", "documents_acknowledged"),
-                *("documents_counted", "bulks", "errors", "rejections", "reasons", "took_ms", "latency_ms"),
-                *("documents_per_second", "share_ms", "driver_cpu_seconds", "node_cpu_ms"),
-                *(
-                    "node_gc_ms",
-                    "node_rejections",
-                    "merge_wait_seconds",
-                    "index_figures",
-                    "freshness",
-                    "searches",
-                    "void",
-                ),
+                *("settings", "started_at", "started_monotonic", "ended_at", "seconds"),
+                *("documents_sent", "documents_acknowledged", "documents_counted", "bulks", "errors", "rejections"),
+                *("reasons", "took_ms", "latency_ms", "documents_per_second", "share_ms", "driver_cpu_seconds"),
+                *("node_cpu_ms", "node_gc_ms", "node_rejections", "merge_wait_seconds", "load_actions"),
+                *("index_figures", "disturbance", "freshness", "searches", "void"),
             )
         ),
     }

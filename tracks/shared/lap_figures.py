@@ -73,6 +73,17 @@ async def index_figures(es: Any, index: str) -> dict[str, int]:
     }
 
 
+async def index_actions(es: Any, index: str) -> dict[str, int]:
+    """How often the primary shards of an index have been refreshed, flushed and merged so far."""
+    answer = await es.indices.stats(index=index, metric="refresh,flush,merge")
+    primaries = answer["_all"]["primaries"]
+    return {
+        "refreshes": primaries["refresh"]["total"],
+        "flushes": primaries["flush"]["total"],
+        "merges": primaries["merges"]["total"],
+    }
+
+
 def _segment_bytes(answer: dict[str, Any]) -> int:
     """The size of all segments of all copies: that under "store" in the statistics may be 10 s old."""
     return sum(

@@ -1,4 +1,4 @@
-"""In which order the levels come in each block: as given, or by a seed, and the same again every time."""
+"""What chance decides in a block, by a seed or as given: the order of its levels, and the phase of their refreshes."""
 
 from __future__ import annotations
 
@@ -45,3 +45,35 @@ def _checked(names: Sequence[str], order: Any) -> tuple[str, ...]:
 def _shuffled(names: Sequence[str], seed: int, block: int) -> tuple[str, ...]:
     # By checksums and not by random.shuffle, whose results may change with the version of Python.
     return tuple(sorted(names, key=lambda name: hashlib.sha256(f"{seed}/{block}/{name}".encode()).digest()))
+
+
+def load_phases(blocks: int, given: Any, seed: int) -> list[float]:
+    """At which share of a refresh interval, 0 to below 1, the loads of each block that counts begin.
+
+    Refreshes come at a fixed time after the index. Loads that always begin right after it would all end at the same
+    time after a refresh, and the markers that are still waiting then would wait for the same reason: what was not seen
+    would depend on how long it takes, which no estimate forgives. Every phase is equally likely, and those of all
+    blocks are spread evenly, one to each of as many equal parts of the interval: that leaves less to chance.
+
+    :param blocks: number of blocks that count.
+    :param given: None, or the phases.
+    :param seed: decides the phases if none are given.
+    :raises exceptions.InvalidSyntax: if there are not as many as blocks, or one is no such share.
+    """
+    if given is None:
+        parts = sorted(range(blocks), key=lambda part: _checksum(seed, "part", part))
+        # 32 bits of a checksum: random.random may change with the version of Python.
+        return [(part + int(_checksum(seed, "phase", part)[:8], 16) / 2**32) / blocks for part in parts]
+    shares = isinstance(given, list) and all(
+        isinstance(one, int | float) and not isinstance(one, bool) and 0 <= one < 1 for one in given
+    )
+    if not shares or len(given) != blocks:
+        raise exceptions.InvalidSyntax(
+            f"lap_phases must be a list of {blocks} numbers from 0 to below 1, one for each block that counts, "
+            f"but is {given!r}."
+        )
+    return [float(one) for one in given]
+
+
+def _checksum(seed: int, what: str, number: int) -> str:
+    return hashlib.sha256(f"{seed}/{what}/{number}".encode()).hexdigest()

@@ -10,7 +10,8 @@ from typing import Any
 from esrally import exceptions
 from esrally.track.params import ParamSource
 
-from shared.lap_order import lap_orders
+from shared.freshness import refresh_seconds
+from shared.lap_order import lap_orders, load_phases
 from shared.lap_searches import Query, find_queries
 from shared.levels import Level, read_levels
 from shared.mapping_variants import mapping_variant
@@ -27,6 +28,10 @@ class Lap:
     :param documents: Rally's document sets.
     :param start: number of the first document in the corpus, from 0.
     :param count: documents to index.
+    :param phase: share of the refresh interval between the index's creation and its load, where a probe runs and the
+        lap counts; None elsewhere.
+    :param rest: seconds to wait before the index is created, ``wait`` between that and the load: together the same for
+        all laps of a block, since a machine that has rested for longer may be faster.
     :param searches: how often each of the queries is run after the load.
     :param journal: file to which the lap's record is added; None for none.
     """
@@ -45,6 +50,9 @@ class Lap:
     bulk_size: int
     clients: int
     freshness_probe: bool
+    phase: float | None
+    rest: float
+    wait: float
     searches: int
     queries: tuple[Query, ...]
     journal: Path | None
@@ -99,12 +107,19 @@ def _plan(track: Any, corpora: list[Any], params: dict[str, Any]) -> Iterator[La
     journal = _absolute(params, "journal", "lap_journal")
     if journal is not None and not journal.parent.is_dir():
         raise exceptions.InvalidSyntax(f"the folder of lap_journal ({journal.parent}) does not exist: create it first.")
+    bodies = {name: _body(track, level) for name, level in levels.items()}
+    intervals = {name: refresh_seconds(body["settings"]) for name, body in bodies.items()}
+    # A lap of the warm-up teaches nothing of freshness: it does not wait.
+    phases: list[float | None] = [None] * blocks
+    if params["freshness-probe"]:
+        phases[warm_up:] = load_phases(params["blocks"], params["phases"], params["order-seed"])
     queries = find_queries(track, params["queries"]) if params["searches"] else ()
     number = 0
     for block, order in enumerate(orders):
         for position, name in enumerate(order, start=1):
             number += 1
-            body = _body(track, levels[name])
+            body, phase = bodies[name], phases[block]
+            wait, longest = ((phase or 0.0) * seconds for seconds in (intervals[name], max(intervals.values())))
             yield Lap(
                 number=number,
                 block=block + 1,
@@ -120,6 +135,9 @@ def _plan(track: Any, corpora: list[Any], params: dict[str, Any]) -> Iterator[La
                 bulk_size=levels[name].bulk_size or params["bulk-size"],
                 clients=levels[name].clients or params["bulk-clients"],
                 freshness_probe=params["freshness-probe"],
+                phase=phase,
+                rest=longest - wait,
+                wait=wait,
                 searches=params["searches"],
                 queries=queries,
                 journal=journal,

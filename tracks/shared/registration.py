@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import logging
+import os
+from importlib import metadata
 from typing import Any
+
+from esrally.utils import console
 
 from shared.corpora import FirstDocuments, UnpreparedCorpora
 from shared.growth import GrownDocuments, GrowthDocuments
@@ -12,12 +17,17 @@ from shared.lap_plan import LapPlan
 from shared.paced_documents import ExpectedPacedDocuments, PacedDocuments
 from shared.paced_schedule import PacedSchedule
 
+# The Rally that these tracks were made for and are tested with; pyproject.toml pins it.
+MADE_FOR = "2.13.0"
+_SAID = "PADDOCK_OTHER_RALLY_SAID"
+
 
 def register(registry: Any) -> None:
     """Register everything under the names that the challenges use.
 
     :param registry: Rally's plugin registry, as it is passed to ``register`` in a ``track.py``.
     """
+    mention_other_rally(metadata.version("esrally"))
     registry.register_track_processor(UnpreparedCorpora())
     registry.register_param_source("fresh-index", TracksIndex)
     registry.register_param_source("first-documents", FirstDocuments)
@@ -31,3 +41,20 @@ def register(registry: Any) -> None:
     registry.register_runner("lap", RunLap(), async_runner=True)
     registry.register_runner("settle", Settle(), async_runner=True)
     registry.register_scheduler("paced", PacedSchedule)
+
+
+def mention_other_rally(version: str) -> None:
+    """Say, once, that the tracks were made for another Rally.
+
+    No reason to refuse: they take a few things from inside Rally (its bulk runner, its readers of corpora), which may
+    well be the same there.
+    """
+    # Rally loads a track in a dozen processes; all descend from the first one that does.
+    if version == MADE_FOR or os.environ.get(_SAID):
+        return
+    os.environ[_SAID] = version
+    console.warn(
+        f"These tracks were made for Rally {MADE_FOR} and are tested with it; this is Rally {version}. Most of it will "
+        f"work; where a race fails, try again with esrally=={MADE_FOR}.",
+        logger=logging.getLogger(__name__),
+    )

@@ -1,4 +1,4 @@
-"""Rally's hooks for this base configuration: scripts that run, no open node by mistake, and Elastic's own JVM options.
+"""Rally's hooks for this base configuration: scripts that run, in any folder, no open node, Elastic's JVM options.
 
 Rally calls ``register`` when it loads the car and the hooks once the node is installed, before it starts.
 """
@@ -45,6 +45,19 @@ def make_scripts_executable(config_names, variables, **kwargs):
     """
     for script in (Path(variables["install_root_path"]) / "bin").glob("*"):
         script.chmod(script.stat().st_mode | 0o111)
+
+
+def speak_utf8(config_names, variables, **kwargs):
+    """Give the node a UTF-8 locale if one of its folders has other letters than ASCII in its name.
+
+    Rally hands nothing on to Elasticsearch's scripts but PATH, so that the JVM runs in the C locale, in which it finds
+    no such folder. All of the scripts source bin/elasticsearch-env.
+    """
+    if all(str(value).isascii() for value in variables.values()):
+        return
+    script = Path(variables["install_root_path"]) / "bin" / "elasticsearch-env"
+    first, _, rest = script.read_text(encoding="utf-8").partition("\n")
+    script.write_text(f"{first}\nexport LC_ALL=C.UTF-8\n{rest}", encoding="utf-8")
 
 
 def installed_version(home):
@@ -112,4 +125,5 @@ def register(handler):
     """Called by Rally when it loads this base configuration."""
     handler.register("post_install", refuse_unprotected_network)
     handler.register("post_install", make_scripts_executable)
+    handler.register("post_install", speak_utf8)
     handler.register("post_install", set_elastics_options)

@@ -1,4 +1,4 @@
-"""Throughput of laps: in the order of their running, and second by second inside each lap."""
+"""Throughput of laps: in the order of their running, above what else the machine did, and second by second inside."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from statistics import median
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from paddock.reports.figures import whole_seconds
@@ -24,39 +25,59 @@ from paddock.reports.plots.canvas import (
     shortened,
 )
 from paddock.reports.plots.scales import thousands
+from paddock.tournaments.disturbance import disturbed_laps
 from paddock.tournaments.model import Lap
 
 # More contenders than there are colours cannot be told apart: then only the baseline keeps its own.
 COLOURED = 8
 PANELS = 12
+# Pixels of the strip below a panel, and between the two.
+_STRIP, _STRIP_GAP = 34, 26
+# Percent that a strip shows at least: a quiet machine is to look quiet.
+_STRIP_TOP = 20.0
 
 
 def in_order(laps: Sequence[Lap], names: Sequence[str], baseline: str, width: int) -> Figure:
-    """One panel per start: each lap a mark at its minute; warm-up shaded, void laps crossed out."""
+    """One panel per start: each lap a mark at its minute; warm-up shaded, void laps crossed out.
+
+    Where the journal tells, a strip below says what else the machine did during each lap.
+    """
     starts = sorted({lap.start for lap in laps})[:PANELS]
     narrow = width <= NARROW
     panel, gap, left, right = 132, 40, 52, 8
     columns = 1 if narrow or len(starts) == 1 else 2
     height_one = 210 if len(starts) == 1 else panel
+    watched = [lap for lap in laps if lap.disturbance is not None]
+    below = _STRIP + _STRIP_GAP if watched else 0
     rows = math.ceil(len(starts) / columns)
-    legend = _legend(names, baseline)
+    legend = [*_legend(names, baseline), *(_strip_legend() if watched else ())]
     per_row = max(1, width // (170 if narrow else 190))
     head = 26 + 20 * math.ceil(len(legend) / per_row)
-    height = head + rows * (height_one + gap) + 4
+    height = head + rows * (height_one + below + gap) + 4
     figure = new_figure(width, height)
     figure.legend(
         handles=legend, loc="upper left", ncols=per_row, borderaxespad=0, handletextpad=0.4, columnspacing=1.2
     )
     each = (width - columns * (left + right)) / columns
     top_rate = max((lap.docs_per_second for lap in laps), default=1.0) * 1.08 or 1.0
+    far = disturbed_laps(laps)
+    highest = max([_STRIP_TOP, *(sum(_parts(lap)) for lap in watched), *(_waiting(lap) or 0.0 for lap in watched)])
     for number, start in enumerate(starts):
         row, column = divmod(number, columns)
         place_left = left + column * (each + left + right)
-        axes = place(figure, place_left, head + row * (height_one + gap), each, height_one)
-        _panel(axes, [lap for lap in laps if lap.start == start], names, baseline)
+        place_top = head + row * (height_one + below + gap)
+        axes = place(figure, place_left, place_top, each, height_one)
+        own = [lap for lap in laps if lap.start == start]
+        _panel(axes, own, names, baseline)
         axes.set_ylim(0, top_rate)
         title = f"start {start}" if len(starts) > 1 else "docs/s"
         axes.set_title(title if number else f"{title}{', docs/s' if len(starts) > 1 else ''}")
+        if watched:
+            axes.tick_params(labelbottom=False)
+            limits = axes.get_xlim()
+            axes = place(figure, place_left, place_top + height_one + _STRIP_GAP, each, _STRIP)
+            axes.set_xlim(limits)
+            _strip(axes, own, [one.lap for one in far], highest)
         if row == rows - 1 or number + columns >= len(starts):
             axes.set_xlabel("minutes since the start's first lap")
     return figure
@@ -82,6 +103,49 @@ def _panel(axes: Axes, laps: Sequence[Lap], names: Sequence[str], baseline: str)
     axes.xaxis.set_major_locator(MaxNLocator(5))
     axes.yaxis.set_major_locator(MaxNLocator(4))
     axes.yaxis.set_major_formatter(FuncFormatter(thousands))
+
+
+def _strip(axes: Axes, laps: Sequence[Lap], far: Sequence[Lap], highest: float) -> None:
+    """Percent of the cores that others had during each lap, and of the time that somebody waited for disk or memory."""
+    first = min(lap.began for lap in laps)
+    top = highest * 1.35
+    for lap in laps:
+        if lap.disturbance is None:
+            continue
+        begin, length = (lap.began - first) / 60, lap.seconds / 60
+        others, steal = _parts(lap)
+        axes.bar(begin, others, length, align="edge", color=MUTED, linewidth=0)
+        axes.bar(begin, steal, length, bottom=others, align="edge", color=INK, linewidth=0)
+        if (waiting := _waiting(lap)) is not None:
+            axes.plot([begin, begin + length], [waiting, waiting], "-", color=INK, linewidth=1.2)
+        if lap in far:
+            axes.plot([begin + length / 2], [top * 0.88], "v", color=INK, markersize=5)
+    axes.set_ylim(0, top)
+    axes.set_title("disturbance, %", fontsize=11)
+    axes.xaxis.set_major_locator(MaxNLocator(5))
+    axes.yaxis.set_major_locator(MaxNLocator(2))
+
+
+def _parts(lap: Lap) -> tuple[float, float]:
+    """Percent of all cores of the machine that other processes had, and that other machines had."""
+    one = lap.disturbance
+    return (100 * one.others / one.cores, 100 * one.steal) if one else (0.0, 0.0)
+
+
+def _waiting(lap: Lap) -> float | None:
+    """Percent of the time in which somebody waited for a disk or for memory; None where the kernel does not tell."""
+    one = lap.disturbance
+    known = [value for value in (one.io_pressure, one.memory_pressure) if value is not None] if one else []
+    return 100 * max(known) if known else None
+
+
+def _strip_legend() -> list[Line2D | Patch]:
+    return [
+        Patch(color=MUTED, linewidth=0, label="cores: others"),
+        Patch(color=INK, linewidth=0, label="cores: steal"),
+        Line2D([], [], color=INK, linewidth=1.2, label="waits: disk, memory"),
+        Line2D([], [], color=INK, marker="v", linestyle="", markersize=5, label="far outside"),
+    ]
 
 
 def _style(name: str, names: Sequence[str], baseline: str) -> tuple[str, str]:

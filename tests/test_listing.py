@@ -1,0 +1,78 @@
+"""Lists of what has been held: the latest ones, quickly, however many there are."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+from paddock import listing, paths
+from paddock.files import write_json
+from paddock.rally.run import race_records
+from paddock.tournaments.store import Stored, tournaments_folder
+from tests.command_line import run_paddock
+
+
+def held(number: int, stopped: str | None = "decided") -> Stored:
+    """A tournament's folder whose journal says nothing of use but how it began and ended."""
+    stored = Stored(f"heap-20260101-{number:06d}")
+    begun = {"kind": "tournament", "at": 1_790_000_000, "definition": "/somewhere/heap.yml"}
+    ended = [json.dumps({"kind": "finished", "at": 2, "stopped": stopped})] if stopped else []
+    stored.folder.mkdir(parents=True)
+    stored.journal.write_text("\n".join([json.dumps(begun), "x" * 10_000, *ended]) + "\n")
+    os.utime(stored.folder, (number, number))
+    return stored
+
+
+def test_tournaments_are_listed_without_being_read() -> None:
+    """The first and the last line of a journal suffice; an unfinished one says so; one that never began is left out."""
+    held(1)
+    held(2, None)
+    never = tournaments_folder() / "heap-20260101-000003"
+    never.mkdir()
+    (never / "journal.jsonl").touch()
+    (_, _, races), (_, _, rows) = listing.results().sections
+    assert races == []
+    assert [(row[0], row[2], row[3]) for row in rows] == [
+        ("heap-20260101-000001", "heap", "decided"),
+        ("heap-20260101-000002", "heap", "interrupted"),
+    ]
+
+
+def test_the_latest_are_listed_unless_all_are_asked_for() -> None:
+    """25 of each, with the number of the others and how to see them."""
+    for number in range(30):
+        held(number)
+        write_json(
+            race_records(f"r{number:02d}") / "summary.json", {"race-id": f"r{number:02d}", "summary": {"track": "logs"}}
+        )
+    short, whole = listing.results(), listing.results(everything=True)
+    assert [len(rows) for _, _, rows in short.sections] == [25, 25]
+    assert short.sections[1][2][-1][0] == "heap-20260101-000029"
+    assert "There are 10 earlier ones: --all lists them." in short.closing
+    assert [len(rows) for _, _, rows in whole.sections] == [30, 30]
+    listed = json.loads(run_paddock("results", "--all", "--json").stdout)
+    assert len(listed["Races"]) == len(listed["Tournaments"]) == 30
+
+
+def test_lists_and_plans_wait_for_no_heavy_import() -> None:
+    """Neither plots nor compilers nor Rally are loaded where nothing is drawn, made or raced: each takes a second."""
+    program = (
+        "import sys\n"
+        "from paddock.tournaments.command import run_tournament\n"
+        "from paddock.tournaments.options import TournamentOptions\n"
+        "from paddock import listing\n"
+        "from paddock.tracks import load_track\n"
+        "load_track('apache')\n"
+        "for name in list(sys.modules):\n"
+        "    if name.partition('.')[0] in ('esrally', 'elasticsearch', 'shared'): del sys.modules[name]\n"
+        "run_tournament('aa', TournamentOptions(dry_run=True))\n"
+        "listing.show(listing.results(), False)\n"
+        "heavy = {name.partition('.')[0] for name in sys.modules}\n"
+        "print(sorted(heavy & {'scipy', 'matplotlib', 'numba', 'esrally', 'elasticsearch'}))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False, cwd=paths.PROJECT
+    )
+    assert done.stdout.splitlines()[-1:] == ["[]"], done.stdout[-500:] + done.stderr[-2000:]
