@@ -21,16 +21,22 @@ from tests.machine import PATIENCE, free_http_port, wait_until
 
 
 def rally_provisioner(
-    root: Path, car_names: Sequence[str], parameters: dict[str, Any], port: int = 39200, address: str = "127.0.0.1"
+    root: Path,
+    car_names: Sequence[str],
+    parameters: dict[str, Any],
+    port: int = 39200,
+    address: str = "127.0.0.1",
+    java_home: Path | None = None,
 ) -> provisioner.BareProvisioner:
     """Rally's provisioner for a single node below ``root``, as `esrally race` would set it up.
 
     :param parameters: what --car-params would say.
+    :param java_home: the Java that Rally has found; None for the one inside the archive.
     """
     car = team.load_car(str(paths.PROJECT), list(car_names), parameters)
     installer = provisioner.ElasticsearchInstaller(
         car,
-        None,
+        str(java_home) if java_home else None,
         "rally-node-0",
         "rally-benchmark",
         str(root / "a-race" / "rally-node-0"),
@@ -100,7 +106,8 @@ def running_node(
     :raises AssertionError: if the node ends, or does not answer; with its output.
     """
     port = free_http_port()
-    configuration = rally_provisioner(root, car_names, parameters, port).prepare({"elasticsearch": str(archive)})
+    prepared = rally_provisioner(root, car_names, parameters, port, java_home=java_home)
+    configuration = prepared.prepare({"elasticsearch": str(archive)})
     node = Node(port, configuration)
     with (node.home / "config" / "elasticsearch.yml").open("a", encoding="utf-8") as settings:
         settings.write(extra_settings)

@@ -21,6 +21,7 @@ from running_node import rally_provisioner
 
 from paddock import paths
 from paddock.cars import combine, load_cars
+from paddock.engine.java import embedded_java
 from paddock.errors import UsageError
 
 CARS = load_cars()
@@ -109,6 +110,93 @@ def test_every_combination_renders(archive: Path) -> None:
 def test_the_distributions_own_configuration_is_gone(archive: Path) -> None:
     """Nothing of the archive's elasticsearch.yml remains below ours."""
     assert "to.be" not in Rendered(archive, ["defaults"]).settings
+
+
+def java(folder: Path, *modules: str) -> Path:
+    """The folder of a Java with those modules, as far as our hook looks at it."""
+    folder.mkdir(parents=True)
+    (folder / "release").write_text(f'JAVA_VERSION="21.0.8"\nMODULES="java.base {" ".join(modules)}"\n')
+    return folder
+
+
+def elastics_options(root: Path, version: str, java_home: Path | None, jdk: Path | None = None) -> list[str]:
+    """The further JVM options of a node of that version after Rally has provisioned it.
+
+    :param java_home: the Java that Rally has found.
+    :param jdk: the one that the archive brings.
+    """
+    archive = root / f"elasticsearch-{version}.zip"
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr(f"elasticsearch-{version}/config/elasticsearch.yml", "")
+        file.writestr(f"elasticsearch-{version}/lib/elasticsearch-core-1.2.3.jar", "")
+        file.writestr(f"elasticsearch-{version}/lib/elasticsearch-{version}.jar", "")
+        if jdk:
+            file.write(jdk / "release", f"elasticsearch-{version}/jdk/release")
+    provisioner = rally_provisioner(root / version, ["1gheap"], {}, java_home=java_home)
+    home = Path(provisioner.prepare({"elasticsearch": str(archive)}).binary_path)
+    options = (home / "config" / "jvm.options.d" / "elastic.options").read_text().splitlines()
+    assert all(JVM_OPTION.fullmatch(line) for line in options)
+    return options
+
+
+VECTOR = "--add-modules=jdk.incubator.vector"
+READ_ADVICE = "-Dorg.apache.lucene.store.defaultReadAdvice=normal"
+ARENAS = "-Dorg.apache.lucene.store.MMapDirectory.sharedArenaMaxPermits=1"
+
+
+@pytest.mark.parametrize(
+    ("version", "expected"),
+    [
+        ("8.8.2", set()),
+        ("8.9.0", {f"20:{VECTOR}"}),
+        ("8.10.4", {f"20:{VECTOR}"}),
+        ("8.11.0", {f"20-:{VECTOR}"}),
+        ("8.12.2", {f"20-:{VECTOR}", "exclude"}),
+        ("8.13.0", {f"20-:{VECTOR}"}),
+        ("8.16.0", {f"20-:{VECTOR}", "dontinline"}),
+        ("8.19.4", {f"20-:{VECTOR}", "dontinline"}),
+        ("8.19.5", {f"20-:{VECTOR}", "dontinline", ARENAS}),
+        ("9.0.0", {f"20-:{VECTOR}", "dontinline", READ_ADVICE}),
+        ("9.0.8", {f"20-:{VECTOR}", "dontinline", READ_ADVICE, ARENAS}),
+        ("9.1.0", {f"20-:{VECTOR}", "dontinline", READ_ADVICE}),
+        ("9.1.5", {f"20-:{VECTOR}", "dontinline", READ_ADVICE, ARENAS}),
+        ("9.2.0-SNAPSHOT", {f"20-:{VECTOR}", "dontinline", READ_ADVICE, ARENAS}),
+        ("10.0.0", {f"20-:{VECTOR}", "dontinline", READ_ADVICE, ARENAS}),
+    ],
+)
+def test_each_version_gets_what_elastics_distribution_sets(tmp_path: Path, version: str, expected: set[str]) -> None:
+    """As read in the jvm.options of Elastic's distributions; the vector module only where the Java has it."""
+
+    def short(line: str) -> str:
+        return next((word for word in ("exclude", "dontinline") if f"={word}," in line), line)
+
+    (tmp_path / "with").mkdir()
+    (tmp_path / "without").mkdir()
+    full = elastics_options(tmp_path / "with", version, java(tmp_path / "jdk", "jdk.incubator.vector", "jdk.jdi"))
+    assert {short(line) for line in full} == expected
+    assert len(full) == len(set(full)) == len(expected) + len(expected & {"exclude", "dontinline"})
+    # A module whose name only begins like it is another one.
+    small = elastics_options(tmp_path / "without", version, java(tmp_path / "jre", "jdk.incubator.vector2"))
+    assert small == [line for line in full if VECTOR not in line]
+
+
+def test_the_jdk_inside_the_archive_counts_where_rally_names_none(tmp_path: Path) -> None:
+    """`--runtime-jdk=bundled`: Rally gives no JAVA_HOME, and the node takes the JDK in its own folder."""
+    (tmp_path / "bundled").mkdir()
+    jdk = java(tmp_path / "jdk", "jdk.incubator.vector")
+    assert f"20-:{VECTOR}" in elastics_options(tmp_path / "bundled", "9.2.0", None, jdk)
+    (tmp_path / "none").mkdir()
+    assert f"20-:{VECTOR}" not in elastics_options(tmp_path / "none", "9.2.0", None)
+
+
+def test_the_embedded_jre_lacks_the_vector_module(tmp_path: Path) -> None:
+    """With the line no node would start on it."""
+    assert f"20-:{VECTOR}" not in elastics_options(tmp_path, "9.2.0", embedded_java().home)
+
+
+def test_an_installation_without_a_version_is_left_alone(archive: Path) -> None:
+    """Whatever it is, nothing is guessed about it."""
+    assert not (Rendered(archive, ["defaults"]).home / "config" / "jvm.options.d").exists()
 
 
 def test_scripts_of_a_zip_can_run(archive: Path) -> None:

