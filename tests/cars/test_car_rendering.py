@@ -38,6 +38,7 @@ def archive(tmp_path: Path) -> Path:
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("elasticsearch-8.8.2/config/elasticsearch.yml", "to.be: deleted\n")
         archive.writestr("elasticsearch-8.8.2/bin/elasticsearch", "#!/bin/sh\n")
+        archive.writestr("elasticsearch-8.8.2/bin/elasticsearch-env", "#!/bin/bash\n\nset -e -o pipefail\n")
     return path
 
 
@@ -202,6 +203,18 @@ def test_an_installation_without_a_version_is_left_alone(archive: Path) -> None:
 def test_scripts_of_a_zip_can_run(archive: Path) -> None:
     """Rally's unpacking loses the permissions; the hook of the base configuration gives them back."""
     assert os.access(Rendered(archive, ["defaults"]).home / "bin" / "elasticsearch", os.X_OK)
+
+
+def test_scripts_run_in_utf8_only_where_a_folder_needs_it(archive: Path, tmp_path: Path) -> None:
+    """A data path or an installation with letters beyond ASCII; everywhere else Elastic's script stays as it is."""
+    needed = "#!/bin/bash\nexport LC_ALL=C.UTF-8\n\nset -e -o pipefail\n"
+    beyond = tmp_path / "höme" / archive.name
+    beyond.parent.mkdir()
+    beyond.write_bytes(archive.read_bytes())
+    for rendered in (Rendered(beyond, ["defaults"]), Rendered(archive, ["1gheap"], data_paths="/mnt/dätä")):
+        assert (rendered.home / "bin" / "elasticsearch-env").read_text() == needed
+    plain = Rendered(archive, ["defaults"]).home / "bin" / "elasticsearch-env"
+    assert plain.read_text() == "#!/bin/bash\n\nset -e -o pipefail\n"
 
 
 def test_a_single_node(archive: Path) -> None:
