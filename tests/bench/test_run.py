@@ -131,7 +131,7 @@ def test_a_page_without_marks_is_left_alone(page: str) -> None:
     [
         ({"into": "/nowhere/page.md"}, "cannot be read"),
         ({"peers": "polar"}, r"no generator 'polar'.*'polars'"),
-        ({"rounds": 0}, "at least one round"),
+        ({"rounds": 0}, r"--rounds wants a whole number from 1 on"),
     ],
 )
 def test_the_command_refuses_what_cannot_be_meant(options: dict, sentence: str) -> None:
