@@ -39,7 +39,8 @@ RELEASES = {
 
 
 # What Rally 2.13.0 and our cars can both drive. Rally: from 6.8 on (min-es-version.txt), but its client takes none of
-# the flavour "oss". The cars were tried on 7.17.28, 8.8.2, 8.19.4 and 9.2.0.
+# the flavour "oss". The cars started nodes of 7.17.9, 7.17.28, 8.8.2, 8.19.4 and 9.2.0; races ran on 7.17.28, 8.8.2
+# and 9.2.0.
 OLDEST = (7, 17, 0)
 LARGEST_MAJOR = 9
 
