@@ -137,8 +137,11 @@ def results(everything: bool = False) -> Listing:
     :param everything: not only the latest ones, so that the list takes as long as there are results.
     """
     from paddock.files import read_record
+    from paddock.tournaments.command import running_tournament
+    from paddock.tournaments.journal import INTERRUPTED
     from paddock.tournaments.store import Stored, tournament_ids
 
+    running = running_tournament()
     files, ids = _race_summaries(), tournament_ids()
     shown = slice(None) if everything else slice(-LATEST, None)
     races = [
@@ -147,9 +150,14 @@ def results(everything: bool = False) -> Listing:
         if isinstance(summary := (record := read_record(file)).get("summary"), dict) and "race-id" in record
     ]
     held = [
-        [one, _when(begun["at"]), Path(begun["definition"]).stem, Stored(one).ended_because() or "interrupted"]
+        [
+            one,
+            _when(float(begun.get("at") or 0)),
+            Path(str(begun.get("definition"))).stem,
+            "it is running" if one == running else Stored(one).ended_because() or INTERRUPTED,
+        ]
         for one in ids[shown]
-        if (begun := Stored(one).beginning())
+        if (begun := Stored(one).beginning()).get("kind") == "tournament"
     ]
     earlier = 0 if everything else max(0, len(files) - LATEST) + max(0, len(ids) - LATEST)
     more = f"There are {earlier:,} earlier ones: --all lists them. " if earlier else ""

@@ -37,6 +37,21 @@ def locked(path: Path, holder: str, wait: bool = True) -> Iterator[None]:
         os.close(handle)
 
 
+def is_locked(path: Path) -> bool:
+    """Whether somebody holds the lock of that file at this moment; False where there is none."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(handle)
+    return False
+
+
 def _open(path: Path) -> int:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -64,7 +64,7 @@ def racing() -> Iterator[list[str]]:
     :raises MachineError: if a race is running.
     """
     holders = [ledger for ledger in running() if ledger.watcher.is_alive or not ledger.watcher.can_be_seen]
-    named = " or ".join(map(str, holders)) or "the race that another process has just begun"
+    named = " or ".join(map(str, holders)) or "the race or the tournament of another process"
     with locked(paths.state_folder() / "race.lock", named, wait=False):
         yield _clear_abandoned()
 

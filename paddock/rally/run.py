@@ -46,7 +46,7 @@ def race_records(race_id: str) -> Path:
 def run_race(
     request: RaceRequest, observer: RaceObserver, say: Callable[[str], None], corpus_bytes: int = 0
 ) -> Outcome:
-    """Run the race.
+    """Run the race, once nobody else's runs; what killed races have left is cleared up first.
 
     :param say: gets a sentence when the user has to wait for something.
     :param corpus_bytes: size of the documents, for the room on disk.
@@ -54,50 +54,57 @@ def run_race(
     :raises RaceError: Rally or the node failed; with the cause and the log.
     :raises Interrupted: the user stopped it.
     """
-    preflight.check_words(sys.argv)
     with leftovers.racing() as cleared:
         for sentence in cleared:
             say(sentence)
-        preflight.wait_for_others(say)
-        preflight.check_ports(request)
-        preflight.check_disk(request, corpus_bytes)
-        output = race_records(request.race_id) / "rally-output.txt"
-        processes = RaceProcesses(request.race_id)
-        reader = OutputReader()
+        return run_race_alone(request, observer, say, corpus_bytes)
 
-        def read(text: str) -> None:
-            for event in reader.feed(text):
-                observer.progress(event)
 
-        secrets = race_records(request.race_id) / "client-options.json" if request.private_options else None
-        with leftovers.written_down(request.race_id, request.data_path, secrets):
-            identity = choose_identity(
-                request.provisions,
-                request.memory_lock,
-                command.needed_files(request),
-                command.writable_folders(request),
-                command.rewritten_files(),
+def run_race_alone(
+    request: RaceRequest, observer: RaceObserver, say: Callable[[str], None], corpus_bytes: int
+) -> Outcome:
+    """The same for callers that hold the lock on races themselves (leftovers.racing)."""
+    preflight.check_words(sys.argv)
+    preflight.wait_for_others(say)
+    preflight.check_ports(request)
+    preflight.check_disk(request, corpus_bytes)
+    output = race_records(request.race_id) / "rally-output.txt"
+    processes = RaceProcesses(request.race_id)
+    reader = OutputReader()
+
+    def read(text: str) -> None:
+        for event in reader.feed(text):
+            observer.progress(event)
+
+    secrets = race_records(request.race_id) / "client-options.json" if request.private_options else None
+    with leftovers.written_down(request.race_id, request.data_path, secrets):
+        identity = choose_identity(
+            request.provisions,
+            request.memory_lock,
+            command.needed_files(request),
+            command.writable_folders(request),
+            command.rewritten_files(),
+        )
+        if secrets:
+            request = _with_file(request, secrets)
+        observer.started(processes)
+        try:
+            exit_code = run_rally(
+                [str(command.program()), *command.arguments(request)],
+                str(processes.folder),
+                identity,
+                {**command.environment(request), "RALLY_HOME": str(paths.rally_folder().parent)},
+                output,
+                read,
+                observer.tick,
             )
-            if secrets:
-                request = _with_file(request, secrets)
-            observer.started(processes)
-            try:
-                exit_code = run_rally(
-                    [str(command.program()), *command.arguments(request)],
-                    str(processes.folder),
-                    identity,
-                    {**command.environment(request), "RALLY_HOME": str(paths.rally_folder().parent)},
-                    output,
-                    read,
-                    observer.tick,
-                )
-            finally:
-                observer.ended()
-        outcome = read_outcome(request.race_id)
-        if outcome is None:
-            why = failure.explain(request.race_id, output, exit_code)
-            raise RaceError(f"The race failed. {why.cause.rstrip('.')}. More in {why.log}.")
-        return outcome
+        finally:
+            observer.ended()
+    outcome = read_outcome(request.race_id)
+    if outcome is None:
+        why = failure.explain(request.race_id, output, exit_code)
+        raise RaceError(f"The race failed. {why.cause.rstrip('.')}. More in {why.log}.")
+    return outcome
 
 
 def _with_file(request: RaceRequest, file: Path) -> RaceRequest:

@@ -54,7 +54,7 @@ class Standing:
     """Where a comparison stands after the latest block; valid at every look.
 
     log_e: natural log of the present evidence against "the same".
-    p: anytime-valid, 1 / the highest evidence so far, at most 1.
+    p: anytime-valid: 1 / the present evidence, at most 1.
     low, high: confidence sequence of the log ratio, infinite while nothing can be said.
     decision: whether to stop, and why.
     """
@@ -126,8 +126,9 @@ def standing(
 ) -> Standing:
     """Where a comparison stands, to be asked after every block.
 
-    "Different" as soon as the evidence has ever reached its threshold; "equivalent" when the confidence sequence lies
-    within the margin (wrong with probability alpha / comparisons at most, since the sequence covers at all times).
+    "Different" while the confidence sequence excludes 0, "equivalent" while it lies within the margin (each wrong with
+    probability alpha / comparisons at most, since the sequence covers at all times). It is the present interval that
+    counts, not the best there ever was: an effect that fades is not called one, and interval and answer always agree.
     Giving up for lack of time is always allowed: it claims nothing.
 
     :param differences: log ratios of all blocks since the warm-up, in their order.
@@ -135,16 +136,16 @@ def standing(
     :param margin: equivalence margin, for example 0.03 for 1/1.03 to 1.03.
     """
     history = log_evidence(differences)
-    highest = float(history.max()) if len(history) else 0.0
+    now = float(history[-1]) if len(history) else 0.0
     low, high = confidence_sequence(differences, alpha / comparisons)
     decision = Decision.GO_ON
-    if highest >= math.log(threshold(comparisons, alpha)):
+    if low > 0 or high < 0:
         decision = Decision.DIFFERENT
     if -math.log1p(margin) <= low and high <= math.log1p(margin):
         decision = Decision.EQUIVALENT
     return Standing(
-        log_e=float(history[-1]) if len(history) else 0.0,
-        p=min(1.0, math.exp(-highest)),
+        log_e=now,
+        p=min(1.0, math.exp(-now)),
         low=low,
         high=high,
         decision=decision,

@@ -75,6 +75,23 @@ def node_level(start_blocks: Sequence[Mapping[str, Sequence[float | None]]], con
     return Units(pairs.differences, "start", scope, starts, len(pairs.dropped), caveat)
 
 
+def start_level(
+    starts: Sequence[Mapping[str, Sequence[float | None]]], contender: str, baseline: str, needed: int = FEWEST_STARTS
+) -> Units:
+    """Pair contenders that share a node, start by start: the Hodges-Lehmann estimate of each start's block log ratios.
+
+    :param starts: as for :func:`index_level`.
+    :param needed: starts that a claim about the configuration takes.
+    :raises ValueError: if a figure is not positive and finite, or blocks do not match.
+    """
+    paired = [pair(start[contender], start[baseline]) for start in starts]
+    estimates = tuple(hodges_lehmann(pairs.differences) for pairs in paired if pairs.differences)
+    few = len(estimates) < needed
+    caveat = f"Only {len(estimates)} starts: a claim about the configuration needs {needed}." if few else None
+    scope = (Scope.THIS_JVM if len(estimates) <= 1 else Scope.THESE_JVMS) if few else Scope.CONFIGURATION
+    return Units(estimates, "start", scope, len(estimates), sum(len(pairs.dropped) for pairs in paired), caveat)
+
+
 def index_level(
     starts: Sequence[Mapping[str, Sequence[float | None]]], contender: str, baseline: str, alpha: float = 0.05
 ) -> Units:
@@ -93,8 +110,7 @@ def index_level(
     valid = [pairs.differences for pairs in paired if pairs.differences]
     enough = max(FEWEST_STARTS, fewest_differences(alpha))
     if len(valid) >= enough:
-        estimates = tuple(hodges_lehmann(differences) for differences in valid)
-        return Units(estimates, "start", Scope.CONFIGURATION, len(valid), dropped, None)
+        return start_level(starts, contender, baseline, enough)
     pooled = tuple(difference for differences in valid for difference in differences)
     if len(valid) <= 1:
         scope, caveat = Scope.THIS_JVM, f"One start: a claim about the configuration needs {enough}."

@@ -226,8 +226,7 @@ def judge_early(
     That is a tournament that the evidence ended, one that the user stopped, one that is still running.
 
     The signed-rank test is not valid at a number of blocks that the data chose; the e-process is. Its interval is the
-    confidence sequence, which is wider. Significant if the evidence ever reached its threshold; the interval may
-    hold 1 again by now, so drop or stop at once when it does.
+    confidence sequence, which is wider. Significant while that excludes 1.
 
     :param comparisons: contenders without the baseline, counted when the tournament began (Bonferroni).
     :param seconds_per_unit: wall time of one block (or start-block).
@@ -235,7 +234,7 @@ def judge_early(
     direction = direction or Direction()
     level = alpha / comparisons
     now = standing(differences, comparisons, margin, alpha)
-    significant = now.p <= level
+    significant = now.low > 0 or now.high < 0
     estimate = hodges_lehmann(differences) if len(differences) else None
     outcome = outcome_of(estimate, within(now.low, now.high, margin), significant, direction)
     return Verdict(

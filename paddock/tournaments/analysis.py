@@ -11,7 +11,7 @@ from paddock.statistics import verdicts as judging
 from paddock.statistics.description import describe
 from paddock.statistics.starts import Units
 from paddock.tournaments.circumstances import recorded_circumstances
-from paddock.tournaments.journal import History
+from paddock.tournaments.journal import FAILED_RACES, INTERRUPTED, History
 from paddock.tournaments.lap_cautions import driver_loads, hides_differences
 from paddock.tournaments.laps import laps_of, void_starts
 from paddock.tournaments.metrics import METRICS, direction, figure
@@ -30,7 +30,16 @@ from paddock.tournaments.model import (
     VoidStart,
 )
 from paddock.tournaments.notes import all_notes
-from paddock.tournaments.pairing import ALPHA, Cut, find_cut, measured_blocks, rivals, sequential_differences, units
+from paddock.tournaments.pairing import (
+    ALPHA,
+    MOST_UNMEASURED,
+    Cut,
+    find_cut,
+    measured_blocks,
+    sequential_units,
+    units,
+    unmeasured,
+)
 
 _WORDS = {
     judging.Outcome.BETTER: FASTER,
@@ -38,15 +47,15 @@ _WORDS = {
     judging.Outcome.EQUIVALENT: EQUIVALENT,
     judging.Outcome.UNDECIDED: UNDECIDED,
 }
-INTERRUPTED = "interrupted"
 
 
 def analyse(history: History, tournament: Tournament) -> Result:
     """The result of a tournament, finished or not; the same journal always gives the same result."""
     laps = laps_of(history, tournament)
     stopped = history.stopped or INTERRUPTED
-    # Whoever watches a tournament and stops it may have been led by what they saw, as the evidence is that ends one.
-    looked = bool(history.decided) or stopped == INTERRUPTED
+    # Whoever watches a tournament and stops it may have been led by what they saw, as the evidence is that ends one; a
+    # race may have failed because of what a contender did. At node level a failed start is a pair less, and no end.
+    looked = stopped == INTERRUPTED or bool(history.decided) or (stopped == FAILED_RACES and not tournament.node_level)
     cut = Cut(()) if looked else find_cut(laps, tournament)
     metrics = [metric for metric in METRICS.values() if metric == tournament.metric or _measured(laps, metric)]
     results = {
@@ -64,7 +73,7 @@ def analyse(history: History, tournament: Tournament) -> Result:
         main=results.pop(tournament.metric.name),
         others=tuple(results.values()),
         laps=laps,
-        notes=all_notes(history, tournament, laps, cut, stopped),
+        notes=all_notes(history, tournament, laps, cut, stopped, looked),
         circumstances=recorded_circumstances(history),
         commands=tuple(attempt.command for attempt in history.attempts),
         efficiency=efficiency(laps),
@@ -88,22 +97,21 @@ def judge_metric(
         somebody who saw it: then the e-process gives the verdicts, because the signed-rank test is not valid there.
     :param until: contender -> pairs at which the evidence ended the tournament; None for all of them.
     """
-    pairs = units(laps, tournament, metric, cut if cut and cut.starts else None)
+    pairs = sequential_units(laps, tournament, metric) if looked else units(laps, tournament, metric, cut)
     seconds = _seconds_per_unit(laps, tournament, pairs)
     found: Sequence[judging.Verdict]
     if looked:
-        differences = sequential_differences(laps, tournament, metric)
         found = [
             judging.judge_early(
                 name,
-                differences[name][: (until or {}).get(name)],
-                len(differences),
+                of.differences[: (until or {}).get(name)],
+                len(pairs),
                 direction(metric),
                 tournament.margin,
                 ALPHA,
                 seconds,
             )
-            for name in rivals(tournament)
+            for name, of in pairs.items()
         ]
     else:
         found = judging.judge(
@@ -113,12 +121,13 @@ def judge_metric(
             ALPHA,
             seconds,
         )
-    loads = driver_loads(laps)
-    verdicts = tuple(
-        _verdict(one, pairs[one.contender], hides_differences(metric, loads, one.contender, tournament.baseline))
-        for one in found
-    )
-    return MetricResult(metric, verdicts, _absolutes(laps, tournament, metric))
+    loads, missing = driver_loads(laps), unmeasured(laps, tournament, metric)
+    verdicts = []
+    for one in found:
+        of, two = pairs[one.contender], (one.contender, tournament.baseline)
+        hidden = hides_differences(metric, loads, *two)
+        verdicts.append(_verdict(one, of, hidden, max(missing.get(name, 0.0) for name in two)))
+    return MetricResult(metric, tuple(verdicts), _absolutes(laps, tournament, metric, missing))
 
 
 def efficiency(laps: Sequence[Lap]) -> float | None:
@@ -133,12 +142,18 @@ def efficiency(laps: Sequence[Lap]) -> float | None:
     return min(1.0, sum(lap.seconds for lap in timed if lap.void is None) / wall) if wall > 0 else None
 
 
-def _verdict(found: judging.Verdict, pairs: Units, hidden: bool) -> Verdict:
+def _verdict(found: judging.Verdict, pairs: Units, hidden: bool, missing: float) -> Verdict:
     """The verdict as results have it.
 
     :param hidden: whether the load driver hides differences: then two that look alike are undecided.
+    :param missing: share of laps without a figure, of whichever contender has more of them.
     """
     word, decide = _WORDS[found.outcome], _what_would_decide(found, pairs)
+    if missing > MOST_UNMEASURED:
+        decide = (
+            f"{100 * missing:.0f} % of the laps of one of the two have no figure here, and which ones depends on what "
+            f"is measured, so the others are no fair sample: longer laps (lap_documents) would have one."
+        )
     if hidden and word == EQUIVALENT:
         word, decide = UNDECIDED, "The load driver was the limit, so that alike says little: larger bulks would tell."
     return Verdict(
@@ -168,10 +183,14 @@ def _what_would_decide(found: judging.Verdict, pairs: Units) -> str:
     return f"About {units}{minutes} would probably show {goal}, if the estimate of now is the truth."
 
 
-def _absolutes(laps: Sequence[Lap], tournament: Tournament, metric: Metric) -> tuple[Absolute, ...]:
+def _absolutes(
+    laps: Sequence[Lap], tournament: Tournament, metric: Metric, missing: Mapping[str, float]
+) -> tuple[Absolute, ...]:
     rows = []
     for contender in tournament.contenders:
         mine = [figure(lap, metric) for lap in laps if lap.contender == contender.name and not lap.warmup]
+        if missing.get(contender.name, 0.0) > MOST_UNMEASURED:
+            mine = []
         found = describe(mine)
         rows.append(Absolute(contender.name, found.mean, found.sd, found.median, found.n))
     return tuple(rows)

@@ -13,9 +13,9 @@ from pathlib import Path
 from paddock import paths
 from paddock.circumstances import circumstances
 from paddock.console import print_result, say
-from paddock.errors import Interrupted, UsageError
+from paddock.errors import Interrupted, MachineError, UsageError
 from paddock.files import read_record, write_json
-from paddock.locks import locked
+from paddock.locks import is_locked, locked
 from paddock.plain_values import plain
 from paddock.provenance import paddock_version
 from paddock.race_options import prepare
@@ -105,10 +105,10 @@ def _run(setting: Setting, journal: Journal) -> Result:
     write_json(_running_file(), {"id": stored.id, "pid": os.getpid()})
     try:
         TournamentRun(setting, journal).run()
-    except Interrupted:
+    except (Interrupted, MachineError, UsageError) as error:
         save_result(stored)
-        raise Interrupted(
-            f"Stopped. What was measured is kept in {stored.folder}; "
+        raise type(error)(
+            f"{error} What was measured is kept in {stored.folder}; "
             f"'./inv tournament {stored.id} --resume' goes on with it."
         ) from None
     finally:
@@ -130,8 +130,19 @@ def _only_one() -> Iterator[None]:
     """
     running = read_record(_running_file())
     holder = f"the tournament {running['id']} (process {running['pid']})" if running else "another tournament"
-    with locked(paths.state_folder() / "tournament.lock", f"{holder}, which is running on this machine", wait=False):
+    with locked(_lock_file(), f"{holder}, which is running on this machine", wait=False):
         yield
+
+
+def running_tournament() -> str | None:
+    """The id of the tournament that is running, None if there is none."""
+    if is_locked(_lock_file()):
+        return str(read_record(_running_file()).get("id") or "") or None
+    return None
+
+
+def _lock_file() -> Path:
+    return paths.state_folder() / "tournament.lock"
 
 
 def _running_file() -> Path:

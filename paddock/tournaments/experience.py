@@ -5,6 +5,7 @@ Journals are long, so what one teaches is written down beside it once, when some
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import statistics
 from collections import defaultdict
@@ -92,10 +93,11 @@ def _lesson(stored: Stored) -> Lesson | None:
     try:
         history = stored.history()
         learned = _learn(history, stored.tournament(history))
-    except (PaddockError, ValueError, KeyError, TypeError):
+    except (PaddockError, OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
     if learned is not None:
-        write_json(file, plain(learned))
+        with contextlib.suppress(PaddockError, OSError):  # a full disk, or somebody else's
+            write_json(file, plain(learned))
     return learned
 
 

@@ -9,7 +9,7 @@ breaks left out, by a clock that neither a step of the time of day nor a suspend
   lap         a line of the lap runner's own journal, as it is
   end         an attempt has ended: "done", "failed" or "cut off", with the reason and the circumstances
   decided     the evidence suffices; nothing more is to be run
-  finished    the tournament is over, and why
+  finished    the tournament is over, and why: ALL_DONE, DECIDED, BUDGET or FAILED_RACES
 """
 
 from __future__ import annotations
@@ -26,6 +26,9 @@ from paddock.errors import FileError
 from paddock.files import writing
 
 DONE, FAILED, CUT_OFF = "done", "failed", "cut off"
+# Why a tournament is over; the last one is that of a tournament that is not.
+ALL_DONE, DECIDED, BUDGET, FAILED_RACES = "all blocks done", "decided", "budget", "races failed"
+INTERRUPTED = "interrupted"
 
 
 @dataclass

@@ -10,21 +10,25 @@ from paddock.statistics.starts import Units
 from paddock.tournaments.circumstances import settings_by_contender
 from paddock.tournaments.disturbance import disturbance_notes
 from paddock.tournaments.freshness import freshness_notes
-from paddock.tournaments.journal import CUT_OFF, DONE, FAILED, History
+from paddock.tournaments.journal import BUDGET, CUT_OFF, DONE, FAILED, FAILED_RACES, INTERRUPTED, History
 from paddock.tournaments.lap_cautions import driver_bound, driver_loads, never_acted, short_laps
 from paddock.tournaments.laps import blocks_done, void_starts
 from paddock.tournaments.model import Lap, Tournament
-from paddock.tournaments.pairing import Cut, units
+from paddock.tournaments.pairing import Cut, sequential_units, units
 from paddock.tournaments.plan import WARMUP_DOCUMENTS, WARMUP_SECONDS
 from paddock.tournaments.steadiness import steadiness_by_start, steadiness_notes
 
 
-def all_notes(history: History, tournament: Tournament, laps: Sequence[Lap], cut: Cut, stopped: str) -> tuple[str, ...]:
+def all_notes(
+    history: History, tournament: Tournament, laps: Sequence[Lap], cut: Cut, stopped: str, looked: bool
+) -> tuple[str, ...]:
     """The sentences, the most important ones first.
 
     :param laps: all of ``laps_of(history, tournament)``.
+    :param looked: whether the e-process gives the verdicts.
     """
-    pairs = units(laps, tournament, tournament.metric, cut if cut.starts else None)
+    metric = tournament.metric
+    pairs = sequential_units(laps, tournament, metric) if looked else units(laps, tournament, metric, cut)
     return (
         *_void_laps(laps),
         *_starts(history, tournament),
@@ -72,9 +76,12 @@ def _end(history: History, tournament: Tournament, stopped: str) -> Iterator[str
     )
     if history.decided:
         yield f"It ended early, because the evidence sufficed (e-process): {sequences}."
-    if stopped == "budget":
+    if stopped == BUDGET:
         yield f"It ended because the budget of {tournament.budget_minutes:g} minutes was used up."
-    if stopped == "interrupted":
+    if stopped == FAILED_RACES:
+        meaning = "" if tournament.node_level else f": {sequences}"
+        yield f"It is shorter than planned, because races failed{meaning}."
+    if stopped == INTERRUPTED:
         yield (
             f"It has not come to its end, and what was seen may be why: {sequences}. --resume goes on with the same "
             f"plan."

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from paddock.statistics.blocks import pair
-from paddock.statistics.signed_rank import hodges_lehmann
-from paddock.statistics.starts import Units, index_level, node_level
+from paddock.statistics.signed_rank import fewest_differences
+from paddock.statistics.starts import FEWEST_STARTS, Units, index_level, node_level, start_level
 from paddock.statistics.warm_up import FrontCut, front_cut
 from paddock.tournaments.laps import block_of
 from paddock.tournaments.metrics import figure
 from paddock.tournaments.model import Lap, Metric, Tournament
 
 ALPHA = 0.05
+# More laps without a figure than this share, and what is left is a selection.
+MOST_UNMEASURED = 0.05
 # Per start and contender one figure per block; None for void and missing laps.
 Figures = list[dict[str, list[float | None]]]
 
@@ -77,6 +78,32 @@ def find_cut(laps: Sequence[Lap], tournament: Tournament) -> Cut:
     return Cut(tuple(front_cut(start) for start in figures_by_block(laps, tournament, tournament.metric)))
 
 
+def unmeasured(laps: Sequence[Lap], tournament: Tournament, metric: Metric) -> dict[str, float]:
+    """The share of each contender's laps that count, but have no figure in that metric; contenders without any are out.
+
+    Laps without a figure differ from the others in just what is measured: a lap that is too short for the refreshes of
+    its index shows no freshness. To compare what is left would be to compare a selection.
+    """
+    shares = {}
+    for contender in tournament.contenders:
+        counting = [lap for lap in laps if lap.contender == contender.name and not lap.warmup and lap.void is None]
+        missing = sum(figure(lap, metric) is None for lap in counting)
+        if missing:
+            shares[contender.name] = missing / len(counting)
+    return shares
+
+
+def _comparable(
+    found: dict[str, Units], laps: Sequence[Lap], tournament: Tournament, metric: Metric
+) -> dict[str, Units]:
+    """Without the differences of contenders that too many of their own laps, or of the baseline's, say nothing of."""
+    missing = {name for name, share in unmeasured(laps, tournament, metric).items() if share > MOST_UNMEASURED}
+    return {
+        rival: replace(of, differences=()) if missing & {rival, tournament.baseline} else of
+        for rival, of in found.items()
+    }
+
+
 def units(laps: Sequence[Lap], tournament: Tournament, metric: Metric, cut: Cut | None = None) -> dict[str, Units]:
     """The differences of every contender but the baseline.
 
@@ -84,30 +111,33 @@ def units(laps: Sequence[Lap], tournament: Tournament, metric: Metric, cut: Cut 
     """
     others = rivals(tournament)
     if tournament.node_level:
-        groups = figures_by_group(laps, tournament, metric)
-        return {rival: node_level(groups, rival, tournament.baseline) for rival in others}
+        return _by_group(laps, tournament, metric)
     starts = figures_by_block(laps, tournament, metric)
-    if cut is not None:
+    if cut is not None and cut.starts:
         starts = [
             {name: values[one.blocks :] for name, values in start.items()}
             for start, one in zip(starts, cut.starts, strict=True)
         ]
-    return {rival: index_level(starts, rival, tournament.baseline, ALPHA / len(others)) for rival in others}
+    found = {rival: index_level(starts, rival, tournament.baseline, ALPHA / len(others)) for rival in others}
+    return _comparable(found, laps, tournament, metric)
 
 
-def sequential_differences(laps: Sequence[Lap], tournament: Tournament, metric: Metric) -> dict[str, tuple[float, ...]]:
+def sequential_units(laps: Sequence[Lap], tournament: Tournament, metric: Metric) -> dict[str, Units]:
     """What the e-process looks at: blocks if there is one start, otherwise starts; nothing is cut at the front.
 
     With several starts the claim is about the configuration, so blocks of the first start must not end the tournament.
     """
     if tournament.node_level:
-        return {rival: of.differences for rival, of in units(laps, tournament, metric).items()}
-    starts = figures_by_block(laps, tournament, metric)
-    differences: dict[str, tuple[float, ...]] = {}
-    for rival in rivals(tournament):
-        per_start = [pair(start[rival], start[tournament.baseline]).differences for start in starts]
-        if tournament.starts > 1:
-            differences[rival] = tuple(hodges_lehmann(of) for of in per_start if of)
-        else:
-            differences[rival] = tuple(difference for of in per_start for difference in of)
-    return differences
+        return _by_group(laps, tournament, metric)
+    if tournament.starts == 1:
+        return units(laps, tournament, metric)
+    others, starts = rivals(tournament), figures_by_block(laps, tournament, metric)
+    needed = max(FEWEST_STARTS, fewest_differences(ALPHA / len(others)))
+    found = {rival: start_level(starts, rival, tournament.baseline, needed) for rival in others}
+    return _comparable(found, laps, tournament, metric)
+
+
+def _by_group(laps: Sequence[Lap], tournament: Tournament, metric: Metric) -> dict[str, Units]:
+    groups = figures_by_group(laps, tournament, metric)
+    found = {rival: node_level(groups, rival, tournament.baseline) for rival in rivals(tournament)}
+    return _comparable(found, laps, tournament, metric)

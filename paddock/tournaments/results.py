@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from paddock.errors import FileError
 from paddock.files import write_json
 from paddock.reports.as_json import result_as_json
 from paddock.tournaments.analysis import analyse
@@ -18,9 +19,16 @@ def load_result(tournament_id: str) -> Result:
 
 
 def result_of(stored: Stored) -> Result:
-    """The result of a stored tournament."""
+    """The result of a stored tournament.
+
+    :raises FileError: if its journal is damaged.
+    """
     history = stored.history()
-    return analyse(history, stored.tournament(history))
+    try:
+        return analyse(history, stored.tournament(history))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        problem = f"this journal is damaged ({type(error).__name__}: {error}): restore it, or begin a tournament anew."
+        raise FileError(stored.journal, problem) from error
 
 
 def save_result(stored: Stored) -> Result:

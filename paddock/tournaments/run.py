@@ -15,9 +15,19 @@ from paddock.rally import command, leftovers
 from paddock.rally.outcome import Outcome
 from paddock.rally.processes import RaceProcesses
 from paddock.rally.progress import Note, TaskProgress
-from paddock.rally.run import run_race
+from paddock.rally.run import run_race_alone
 from paddock.sampling import Endpoint, lucene_version
-from paddock.tournaments.journal import CUT_OFF, DONE, FAILED, Attempt, Journal
+from paddock.tournaments.journal import (
+    ALL_DONE,
+    BUDGET,
+    CUT_OFF,
+    DECIDED,
+    DONE,
+    FAILED,
+    FAILED_RACES,
+    Attempt,
+    Journal,
+)
 from paddock.tournaments.lap_lines import LapLines
 from paddock.tournaments.laps import blocks_done, laps_of
 from paddock.tournaments.model import Tournament
@@ -28,7 +38,6 @@ from paddock.tournaments.standing import Place, current_standing, is_decided, st
 from paddock.tournaments.store import Stored
 from paddock.tournaments.view import TournamentView
 
-ALL_DONE, DECIDED, BUDGET = "all blocks done", "decided", "budget"
 # A failed race is tried again once.
 MOST_FAILURES = 2
 
@@ -72,7 +81,7 @@ class TournamentRun:
         self._journal = journal
         self._view = TournamentView(setting.plan)
         self._warned: set[str] = set()
-        self._out_of_budget = False
+        self._out_of_budget = journal.elapsed > setting.plan.tournament.budget_minutes * 60
 
     def run(self) -> str:
         """Run what is still to be run; returns why it ended.
@@ -81,8 +90,12 @@ class TournamentRun:
         :raises MachineError: something is in the way of a race.
         """
         try:
-            self._close_cut_off_attempts()
-            stopped = self._run_starts()
+            # Held from the first race to the last, so that nobody else's race comes between two of them.
+            with leftovers.racing() as cleared:
+                for sentence in cleared:
+                    say(sentence)
+                self._close_cut_off_attempts()
+                stopped = self._run_starts()
         except KeyboardInterrupt:
             raise Interrupted("Stopped.") from None
         finally:
@@ -101,7 +114,15 @@ class TournamentRun:
             self._look()
         if history.decided:
             return DECIDED
-        return BUDGET if self._out_of_budget else ALL_DONE
+        if self._out_of_budget:
+            return BUDGET
+        failed = history.failed_starts()
+        short = any(
+            blocks_done(history, self._tournament, start.number) < start.blocks
+            for start in self._plan.schedule
+            if start.number in failed
+        )
+        return FAILED_RACES if short else ALL_DONE
 
     def _run_start(self, start: Start) -> None:
         """Bring a start to its end, or leave it as it is after two failures."""
@@ -144,7 +165,7 @@ class TournamentRun:
         endpoint = Endpoint.from_client_options(race.request.hosts, race.client_options.values)
         watch = _Watch(self, attempt, LapLines(laps), endpoint)
         try:
-            outcome = run_race(race.request, watch, say, race.corpus_bytes)
+            outcome = run_race_alone(race.request, watch, say, race.corpus_bytes)
         except RaceError as error:
             self._end(attempt, FAILED, str(error), {})
             warn(str(error))
@@ -201,9 +222,6 @@ class TournamentRun:
 
     def _close_cut_off_attempts(self) -> None:
         """Take over what races that were cut off have still written, once they are gone."""
-        with leftovers.racing() as cleared:
-            for sentence in cleared:
-                say(sentence)
         for attempt in self._journal.history.attempts:
             if attempt.ended is None:
                 known = len(attempt.laps)

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from paddock.statistics.evidence import Decision, standing
 from paddock.statistics.signed_rank import hodges_lehmann
+from paddock.tournaments.lap_cautions import driver_loads, hides_differences
 from paddock.tournaments.model import Lap, Tournament
-from paddock.tournaments.pairing import ALPHA, sequential_differences
+from paddock.tournaments.pairing import ALPHA, sequential_units
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,7 @@ class Place:
 
     :param ratio: estimate in the metric of the verdict; None without a pair.
     :param low, high: confidence sequence of the ratio: valid at every look.
-    :param decided: whether the evidence suffices, for a difference or for equivalence, and there is an interval.
+    :param decided: whether the evidence suffices, for a difference or for an equivalence that may be told.
     """
 
     contender: str
@@ -31,14 +32,15 @@ class Place:
 
 def current_standing(laps: Sequence[Lap], tournament: Tournament) -> tuple[Place, ...]:
     """All contenders but the baseline."""
-    differences = sequential_differences(laps, tournament, tournament.metric)
+    units, loads = sequential_units(laps, tournament, tournament.metric), driver_loads(laps)
     places = []
-    for name, values in differences.items():
-        now = standing(values, len(differences), tournament.margin, ALPHA)
+    for name, of in units.items():
+        values = of.differences
+        now = standing(values, len(units), tournament.margin, ALPHA)
         ratio = math.exp(hodges_lehmann(values)) if values else None
         low, high = math.exp(max(now.low, -700)), math.exp(min(now.high, 700))
-        # Strong evidence comes some blocks before the first interval; a verdict without one would help nobody.
-        decided = now.decision is not Decision.GO_ON and math.isfinite(now.high)
+        hidden = hides_differences(tournament.metric, loads, name, tournament.baseline)
+        decided = now.decision is Decision.DIFFERENT or (now.decision is Decision.EQUIVALENT and not hidden)
         places.append(Place(name, ratio, low, high, len(values), decided))
     return tuple(places)
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import time
 from collections.abc import Iterator, Mapping
@@ -25,10 +26,13 @@ from paddock.errors import FileError, UsageError
 from paddock.files import read_record, write_json
 from paddock.plain_values import built
 from paddock.suggestions import unknown
+from paddock.tournaments.files import read_tournament
 from paddock.tournaments.journal import History, read_journal
 from paddock.tournaments.model import Tournament
 from paddock.tournaments.options import TournamentOptions
 from paddock.tournaments.schedule import Start, schedule_as_json, schedule_from_json
+
+_MADE_AT = re.compile(r"-(\d{8}-\d{6})(?:-(\d+))?$")
 
 
 @dataclass(frozen=True)
@@ -71,14 +75,20 @@ class Stored:
     def tournament(self, history: History) -> Tournament:
         """The tournament as it was when it began, whatever has become of cars, tracks and files since.
 
-        :raises FileError: if the journal holds none.
+        A journal of an earlier version has only the options; with them its copy of the tournament file is read again.
+
+        :raises FileError: if neither tells.
         """
+        header = history.header
         try:
-            tournament: Tournament = built(Tournament, history.header["tournament"], "the tournament")
-        except (KeyError, ValueError) as error:
-            problem = f"this journal does not tell which tournament it is of ({error}): begin it anew."
+            if "tournament" in header:
+                tournament: Tournament = built(Tournament, header["tournament"], "the tournament")
+                return tournament
+            copy = self.folder / "definition" / Path(header["definition"]).name
+            return read_tournament(copy, stored_options(history).changes())
+        except (KeyError, TypeError, ValueError, UsageError) as error:
+            problem = f"this journal does not tell which tournament it is of ({error}); its report is beside it."
             raise FileError(self.journal, problem, 1) from None
-        return tournament
 
     def beginning(self) -> dict[str, Any]:
         """The line with which its journal begins; empty if it was killed before it began. Cheap."""
@@ -87,7 +97,7 @@ class Stored:
     def ended_because(self) -> str | None:
         """Why it has come to its end; None if it has not. Cheap: one line of its journal tells."""
         last = _line(self.journal, -1)
-        return str(last["stopped"]) if last.get("kind") == "finished" else None
+        return str(last.get("stopped")) if last.get("kind") == "finished" else None
 
 
 def tournaments_folder() -> Path:
@@ -96,9 +106,15 @@ def tournaments_folder() -> Path:
 
 
 def tournament_ids() -> list[str]:
-    """The ids of all tournaments that were begun, the latest last."""
-    journals = tournaments_folder().glob("*/journal.jsonl")
-    return [file.parent.name for file in sorted(journals, key=lambda file: (file.parent.stat().st_mtime, file))]
+    """The ids of all tournaments that were begun, the latest last, as their ids say."""
+    found = [file.parent.name for file in tournaments_folder().glob("*/journal.jsonl") if file.is_file()]
+    return sorted(found, key=_begun)
+
+
+def _begun(tournament_id: str) -> tuple[str, int, str]:
+    """What the end of an id says of when it was made: date and time, and which one in that second."""
+    when = _MADE_AT.search(tournament_id)
+    return (when[1], int(when[2] or 1), tournament_id) if when else ("", 1, tournament_id)
 
 
 def find_tournament(tournament_id: str) -> Stored:
@@ -144,16 +160,16 @@ def find_unfinished(name: str) -> Stored:
 
 def _line(file: Path, number: int) -> dict[str, Any]:
     """The first (0) or last (-1) whole line of a journal, without reading what lies between; empty if there is none."""
-    with file.open("rb") as journal:
-        if number == 0:
-            line = journal.readline()
-        else:
-            # The line with which a tournament ends is far shorter than this; of a longer one only the end is read.
-            journal.seek(-min(4096, file.stat().st_size), os.SEEK_END)
-            line = journal.read().rpartition(b"\n")[0].rpartition(b"\n")[2]
     try:
+        with file.open("rb") as journal:
+            if number == 0:
+                line = journal.readline()
+            else:
+                # The line with which a tournament ends is far shorter than this; of a longer one only the end is read.
+                journal.seek(-min(4096, file.stat().st_size), os.SEEK_END)
+                line = journal.read().rpartition(b"\n")[0].rpartition(b"\n")[2]
         value = json.loads(line)
-    except ValueError:
+    except (OSError, ValueError):
         return {}
     return value if isinstance(value, dict) else {}
 

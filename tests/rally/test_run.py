@@ -463,7 +463,7 @@ def test_nothing_is_cleared_up_before_the_lock_is_held(data_path: Path) -> None:
     a_ledger(data_path, start_ticks=1)
     with (
         locked(paths.state_folder() / "race.lock", "", wait=False),
-        pytest.raises(MachineError, match="has to wait for the race that another process has just begun"),
+        pytest.raises(MachineError, match="has to wait for the race or the tournament of another process"),
     ):
         race(a_request("second"))
     assert (data_path / "index").exists()

@@ -156,8 +156,10 @@ def test_early_equivalence_and_nothing():
     assert judge_early("void", []).ratio is None
 
 
-def test_early_difference_before_the_interval_is_finite():
-    """Few but strong blocks: the sign is told although the confidence sequence cannot say how much."""
+def test_without_an_interval_there_is_no_early_verdict():
+    """Few but strong blocks: as long as the confidence sequence cannot say how much, nothing is said."""
     sample = [2.0, 1.9, 2.1, 2.0, 1.8, 2.2, 2.0, 2.1, 2.0]
-    verdict = judge_early("strong", sample, alpha=0.3)
+    assert judge_early("strong", sample, alpha=0.3).outcome is Outcome.UNDECIDED
+    verdict = judge_early("strong", sample * 2, alpha=0.3)
     assert verdict.outcome is Outcome.BETTER
+    assert verdict.low > 1

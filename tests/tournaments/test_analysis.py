@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from paddock.tournaments.analysis import efficiency, judge_metric
 from paddock.tournaments.metrics import DOCS_PER_SECOND, METRICS, figure
 from paddock.tournaments.model import EQUIVALENT, FASTER, SLOWER, UNDECIDED, Lap, Tournament
-from paddock.tournaments.pairing import find_cut, sequential_differences
+from paddock.tournaments.pairing import find_cut, sequential_units
 from paddock.tournaments.standing import current_standing, is_decided, standing_text
 from tests.tournaments.test_schedule import a_tournament
 
@@ -111,8 +112,10 @@ def test_laps_of_one_start_are_one_observation_at_node_level() -> None:
 def test_the_e_process_looks_at_blocks_of_one_start_and_at_starts_of_several() -> None:
     """Blocks of a first start must not end a tournament that is about the configuration."""
     first, second = laps_at(noisy(10, 1.2, 0.05, 1)), laps_at(noisy(10, 1.2, 0.05, 2), start=2)
-    assert len(sequential_differences(first, ONE_START, DOCS_PER_SECOND)["b"]) == 10
-    assert len(sequential_differences([*first, *second], a_tournament(2, starts=2), DOCS_PER_SECOND)["b"]) == 2
+    assert len(sequential_units(first, ONE_START, DOCS_PER_SECOND)["b"].differences) == 10
+    of = sequential_units([*first, *second], a_tournament(2, starts=2), DOCS_PER_SECOND)["b"]
+    assert (len(of.differences), of.unit, of.starts) == (2, "start", 2)
+    assert of.caveat == "Only 2 starts: a claim about the configuration needs 6."
 
 
 def test_a_standing_is_decided_when_the_evidence_suffices_and_may_end_it() -> None:
@@ -160,6 +163,30 @@ def test_whoever_stops_when_it_looks_good_gets_no_false_winner() -> None:
         wrong += judge_metric(seen, ONE_START, DOCS_PER_SECOND, looked=True).verdicts[0].verdict in (FASTER, SLOWER)
     assert naive / tournaments > 0.1
     assert wrong / tournaments <= 0.05, f"{wrong} of {tournaments} stopped tournaments had a winner"
+
+
+def test_laps_without_a_figure_make_no_verdict() -> None:
+    """Freshness that the shorter laps cannot see: what is left is a selection, so nothing is said of it."""
+    laps = [
+        replace(lap, freshness={"p50": 500.0} if lap.contender == "a" or lap.block % 3 else None)
+        for lap in laps_at(noisy(30, 1.0, 0.02, 1))
+    ]
+    freshness = METRICS["freshness p50 ms"]
+    for looked in (False, True):
+        result = judge_metric(laps, ONE_START, freshness, looked=looked)
+        (verdict,) = result.verdicts
+        assert (verdict.verdict, verdict.ratio) == (UNDECIDED, None)
+        assert verdict.decide.startswith("33 % of the laps of one of the two have no figure here")
+        assert [one.mean for one in result.absolutes] == [500.0, None]
+    assert judge_metric(laps, ONE_START, DOCS_PER_SECOND).verdicts[0].ratio is not None
+
+
+def test_interrupted_starts_are_counted_as_starts() -> None:
+    """Of several starts some ran: pairs, caveat and what would decide are about starts, not about their blocks."""
+    laps = [lap for start in (1, 2, 3) for lap in laps_at(noisy(12, 1.1, 0.05, start), start, 500.0 * start)]
+    verdict = judge_metric(laps, a_tournament(2, starts=6), DOCS_PER_SECOND, looked=True).verdicts[0]
+    assert verdict.pairs == 3
+    assert "more starts" in verdict.decide
 
 
 def test_efficiency_is_load_over_wall_time() -> None:

@@ -11,9 +11,10 @@ import pytest
 
 from paddock import paths
 from paddock.circumstances import circumstances
-from paddock.errors import MachineError, UsageError
+from paddock.errors import FileError, MachineError, UsageError
 from paddock.files import write_json
 from paddock.locks import locked
+from paddock.rally import leftovers
 from paddock.reports.as_json import result_as_json, result_from_json
 from paddock.reports.build import build
 from paddock.reports.figures import freshness
@@ -24,7 +25,7 @@ from paddock.tournaments.journal import DONE, FAILED
 from paddock.tournaments.model import EQUIVALENT, FASTER, SLOWER, UNDECIDED
 from paddock.tournaments.options import TournamentOptions
 from paddock.tournaments.results import load_result
-from paddock.tournaments.store import find_tournament, tournament_ids
+from paddock.tournaments.store import find_tournament, tournament_ids, tournaments_folder
 from tests.tournaments.conftest import counted, hold, prepare_without_elasticsearch
 
 Behave = Callable[..., None]
@@ -211,6 +212,17 @@ def test_blocks_of_a_start_that_fails_twice_count(fake_laps: Behave, definition:
     assert result.main.verdicts[0].pairs == 2 + 1
     assert result.void_starts == ()
     assert any("The race of start 1 failed after block 3 of 6: " in note for note in result.notes)
+    assert result.stopped == "races failed"
+    assert any("shorter than planned, because races failed" in note for note in result.notes)
+
+
+def test_whoever_ends_the_races_does_not_choose_the_test(fake_laps: Behave, definition: Write) -> None:
+    """Ten of forty blocks, then races that fail: judged as a tournament that somebody stopped."""
+    fake_laps(rates={"30s": 10_600}, noise=0.03, breaks={"001": 20, "001-2": 12})
+    result = hold(definition(blocks=40, stop_early=False))
+    verdict = result.main.verdicts[0]
+    assert (result.stopped, verdict.pairs) == ("races failed", 10)
+    assert verdict.verdict == UNDECIDED
 
 
 def test_a_race_that_fails_on_the_way_out_keeps_its_evidence(fake_laps: Behave, definition: Write) -> None:
@@ -253,6 +265,8 @@ def test_a_contender_at_the_limit_of_the_load_driver_is_not_called_equivalent(
     assert any("Laps of '30s' kept the load driver busy for 0.90 s of every second" in note for note in result.notes)
     size = next(one for one in result.others if one.metric.name == "bytes/doc")
     assert size.verdicts[0].verdict == EQUIVALENT
+    # Nor does such a likeness end it early.
+    assert hold(definition(blocks=30)).stopped == "all blocks done"
     fake_laps(noise=0.001, driver={"1s": 0.5, "30s": 0.6})
     assert hold(definition(blocks=10, stop_early=False)).main.verdicts[0].verdict == EQUIVALENT
 
@@ -299,6 +313,60 @@ def test_a_second_tournament_is_refused(fake_laps: Behave, definition: Write) ->
     with locked(lock, "nobody"), pytest.raises(MachineError, match=r"the tournament heap-1 \(process 4711\)"):
         hold(definition())
     assert tournament_ids() == []
+
+
+def test_nobody_races_between_two_starts(fake_laps: Behave, definition: Write) -> None:
+    """A tournament holds the lock on races from its first start to its last; what is in its way leaves it resumable."""
+    file = definition(starts=2, blocks=2)
+    with leftovers.racing(), pytest.raises(MachineError, match=r"has to wait for .*--resume' goes on with it"):
+        hold(file)
+    assert hold(None, resume="small").stopped == "all blocks done"
+
+
+def test_a_budget_that_was_used_up_stays_used_up(fake_laps: Behave, definition: Write) -> None:
+    """Killed between its last lap and its end, it is over when it is resumed, without another race."""
+    fake_laps(pause=0.02)
+    result = hold(definition(blocks=400, stop_early=False), budget=1 / 60)
+    journal = find_tournament(result.id).journal
+    lines = journal.read_text().splitlines(keepends=True)
+    cut = [line for line in lines if json.loads(line)["kind"] not in ("end", "finished")]
+    journal.write_text("".join(cut))
+    again = hold(None, resume=result.id)
+    assert again.stopped == "budget"
+    assert len(again.laps) == len(result.laps)
+
+
+def test_the_latest_is_the_one_that_began_last(fake_laps: Behave, definition: Write) -> None:
+    """Whatever is written into the folders of earlier ones."""
+    first, second = hold(definition("b", blocks=1)), hold(definition("a", blocks=1))
+    find_tournament(second.id).folder.rename(tournaments_folder() / "a-20990101-000000")
+    (find_tournament(first.id).folder / "report.html").touch()
+    assert find_tournament("latest").id == "a-20990101-000000"
+
+
+def test_a_journal_of_an_earlier_version_can_be_read(fake_laps: Behave, definition: Write) -> None:
+    """It has no tournament in it, and no steady clock: options and the copy of the file tell, times of day do."""
+    result = hold(definition(blocks=6, stop_early=False))
+    journal = find_tournament(result.id).journal
+    old = []
+    for line in map(json.loads, journal.read_text().splitlines()):
+        for key in ("tournament", "elapsed", "monotonic"):
+            line.pop(key, None)
+        line.get("record", {}).pop("started_monotonic", None)
+        old.append(json.dumps(line) + "\n")
+    journal.write_text("".join(old))
+    again = load_result(result.id)
+    assert again.main.verdicts == result.main.verdicts
+    assert again.efficiency == pytest.approx(result.efficiency, abs=0.05)
+
+
+def test_a_damaged_journal_is_named(fake_laps: Behave, definition: Write) -> None:
+    """Valid JSON with other contents than it should have: a sentence with the file."""
+    result = hold(definition(blocks=2))
+    journal = find_tournament(result.id).journal
+    journal.write_text(journal.read_text().replace('"level":"30s"', '"level":["30s"]'))
+    with pytest.raises(FileError, match="this journal is damaged"):
+        load_result(result.id)
 
 
 def test_the_result_is_written_and_can_be_made_anew(fake_laps: Behave, definition: Write) -> None:
