@@ -157,17 +157,41 @@ def test_a_broken_off_installation_is_no_installation(checkout: Path, tools: Pat
     assert "Setting up .venv" in call(checkout, tools).stderr
 
 
-def test_later_calls_hand_over_at_once(checkout: Path, tmp_path: Path) -> None:
-    """With the environment in place two small programs and Invoke are all that runs; the arguments arrive unchanged."""
-    binaries, few = checkout / ".venv" / "bin", tmp_path / "few"
+@pytest.fixture
+def environment(checkout: Path) -> Path:
+    """A finished .venv whose invoke prints its arguments."""
+    binaries = checkout / ".venv" / "bin"
     binaries.mkdir(parents=True)
+    shutil.copy(checkout / "requirements.lock", checkout / ".venv" / "requirements.lock")
+    (binaries / "invoke").write_text('#!/bin/sh\nprintf "<%s>" "$@"\n')
+    (binaries / "python").write_text("#!/bin/sh\n")
+    for program in binaries.iterdir():
+        program.chmod(0o755)
+    return checkout / ".venv"
+
+
+def test_later_calls_hand_over_at_once(checkout: Path, environment: Path, tmp_path: Path) -> None:
+    """With the environment in place two small programs and Invoke are all that runs; the arguments arrive unchanged."""
+    few = tmp_path / "few"
     few.mkdir()
     for name in ("dirname", "cmp"):
         (few / name).symlink_to(shutil.which(name))
-    shutil.copy(checkout / "requirements.lock", checkout / ".venv" / "requirements.lock")
-    invoke = binaries / "invoke"
-    invoke.write_text('#!/bin/sh\nprintf "<%s>" "$@"\n')
-    invoke.chmod(0o755)
     result = call(checkout, few)
     assert result.stdout == f"<--search-root><{checkout}><--list>"
     assert result.stderr == ""
+
+
+def test_an_environment_from_another_place_is_set_up_anew(checkout: Path, environment: Path, tools: Path) -> None:
+    """A clone that was copied or moved has programs that name the other one's Python: they would run that, or nothing."""
+    (environment / "bin" / "invoke").write_text("#!/elsewhere/.venv/bin/python\n")
+    a_python(tools, "python3", (3, 11))
+    assert "Setting up .venv" in call(checkout, tools).stderr
+
+
+def test_a_python_that_the_user_may_not_run_is_named(checkout: Path, environment: Path, tools: Path) -> None:
+    """Root's own Python, called by somebody else: who can, and what to do instead."""
+    (environment / "bin" / "python").chmod(0o644)
+    (tools / "id").symlink_to(shutil.which("id"))
+    result = call(checkout, tools)
+    assert result.returncode == 3
+    assert "cannot be run by" in result.stderr

@@ -70,6 +70,7 @@ def race(
     """
     from paddock.console import print_result, say, stdout_has_colours, terminal_width, warn
     from paddock.race_options import RaceOptions, prepare
+    from paddock.rally.leftovers import racing
 
     options = RaceOptions(
         track=track,
@@ -93,6 +94,9 @@ def race(
         race_id=race_id,
         rally_args=rally_args,
     )
+    if not dry_run:
+        with racing():
+            pass  # nothing is made beside somebody else's race; the race itself takes the lock again
     prepared = prepare(options, fetch=not dry_run)
     if dry_run:
         from paddock.rally.command import printable

@@ -19,6 +19,7 @@ from paddock.locks import is_locked, locked
 from paddock.plain_values import plain
 from paddock.provenance import paddock_version
 from paddock.race_options import prepare
+from paddock.rally.leftovers import racing
 from paddock.tournaments import store
 from paddock.tournaments.experience import gather_experience
 from paddock.tournaments.files import find_file, read_tournament
@@ -124,13 +125,17 @@ def _circumstances(options: TournamentOptions) -> dict[str, str]:
 
 @contextmanager
 def _only_one() -> Iterator[None]:
-    """Hold this machine's lock on tournaments; laps of two at once would disturb each other.
+    """Hold the locks on tournaments and on races, of this home; laps and races at once would disturb each other.
 
-    :raises MachineError: if another tournament holds it.
+    Both from before anything is made until the last race has ended, so that nobody's race comes between two of ours.
+
+    :raises MachineError: if another tournament or a race holds them.
     """
     running = read_record(_running_file())
     holder = f"the tournament {running['id']} (process {running['pid']})" if running else "another tournament"
-    with locked(_lock_file(), f"{holder}, which is running on this machine", wait=False):
+    with locked(_lock_file(), f"{holder}, which is running on this machine", wait=False), racing() as cleared:
+        for sentence in cleared:
+            say(sentence)
         yield
 
 

@@ -15,7 +15,7 @@ from paddock.tournaments.lap_cautions import driver_bound, driver_loads, never_a
 from paddock.tournaments.laps import blocks_done, void_starts
 from paddock.tournaments.model import Lap, Tournament
 from paddock.tournaments.pairing import Cut, sequential_units, units
-from paddock.tournaments.plan import WARMUP_DOCUMENTS, WARMUP_SECONDS
+from paddock.tournaments.plan import few_for_rates
 from paddock.tournaments.steadiness import steadiness_by_start, steadiness_notes
 
 
@@ -35,7 +35,7 @@ def all_notes(
         *_end(history, tournament, stopped),
         *_reach(pairs),
         *_cautions(history, tournament, laps),
-        *_warm_up(laps, cut),
+        *_warm_up(history, laps, cut),
         *freshness_notes(laps, tournament),
         *disturbance_notes(laps),
         *steadiness_notes(steadiness_by_start(history, tournament, laps)),
@@ -108,19 +108,16 @@ def _cautions(history: History, tournament: Tournament, laps: Sequence[Lap]) -> 
         yield f"Searches need not find the same in all contenders: {tournament.different_answers}"
 
 
-def _warm_up(laps: Sequence[Lap], cut: Cut) -> Iterator[str]:
-    starts = sorted({lap.start for lap in laps})
+def _warm_up(history: History, laps: Sequence[Lap], cut: Cut) -> Iterator[str]:
     warm = [lap for lap in laps if lap.warmup]
-    if starts and warm:
-        seconds = sum(lap.seconds for lap in warm) / len(starts)
-        documents = sum(lap.documents for lap in warm) / len(starts)
-        short = seconds < WARMUP_SECONDS or documents < WARMUP_DOCUMENTS
-        enough = (
-            f", less than the {WARMUP_SECONDS} s and {WARMUP_DOCUMENTS:,} documents that absolute rates need"
-            if short
-            else ""
+    nodes = sum(any(record["warm_up"] for record in attempt.laps) for attempt in history.attempts)
+    if nodes:
+        seconds, documents = sum(lap.seconds for lap in warm) / nodes, sum(lap.documents for lap in warm) / nodes
+        few = few_for_rates(seconds, documents)
+        yield (
+            f"Warm-up per launch of a node: {seconds:.0f} s of load and {documents:,.0f} documents, not counted"
+            f"{f', {few}' if few else ''}."
         )
-        yield f"Warm-up per start: {seconds:.0f} s of load and {documents:,.0f} documents, not counted{enough}."
     if cut.blocks:
         limit = (
             " At least once that is as many as may be cut: the warm-up may have been longer."

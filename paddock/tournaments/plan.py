@@ -70,6 +70,19 @@ class Plan:
         return start.warmup_blocks * len(start.contenders) * self.tournament.lap_documents
 
 
+def few_for_rates(seconds: float, documents: float) -> str:
+    """What a warm-up lacks that absolute rates need, method.md 1; empty if nothing."""
+    lacking = [
+        text
+        for short, text in (
+            (seconds < WARMUP_SECONDS, f"{WARMUP_SECONDS} s"),
+            (documents < WARMUP_DOCUMENTS, f"{WARMUP_DOCUMENTS:,} documents"),
+        )
+        if short
+    ]
+    return f"less than the {' and the '.join(lacking)} that absolute rates need" if lacking else ""
+
+
 def make_plan(tournament: Tournament, seed: int, experience: Experience | None = None) -> Plan:
     """Plan the tournament; the schedule depends on tournament and seed alone, the rest on experience as well."""
     experience = experience or Experience()

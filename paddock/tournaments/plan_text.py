@@ -10,7 +10,7 @@ from paddock.tournaments.contenders import level_object
 from paddock.tournaments.durations import driver_load, load_shape, phase_seconds
 from paddock.tournaments.lap_cautions import driver_bound, few_bulks, short_laps
 from paddock.tournaments.model import Contender, Tournament
-from paddock.tournaments.plan import WARMUP_DOCUMENTS, WARMUP_SECONDS, Plan
+from paddock.tournaments.plan import Plan, few_for_rates
 
 _CONTENDERS_SHOWN = 16
 _BLOCKS_SHOWN = 3
@@ -106,10 +106,10 @@ def _cautions(plan: Plan) -> Iterator[str]:
         yield f"Caution: only {plan.fits} of {len(plan.schedule)} starts fit the budget; --budget gives more minutes."
     elif plan.minutes > tournament.budget_minutes:
         yield "Caution: one start takes longer than the budget; it will end early, between two blocks."
-    if plan.warmup_documents < WARMUP_DOCUMENTS or plan.warmup_seconds < WARMUP_SECONDS:
+    if few := few_for_rates(plan.warmup_seconds, plan.warmup_documents):
         yield (
             f"Caution: the warm-up of a start is about {plan.warmup_seconds:.0f} s and {plan.warmup_documents:,} "
-            f"documents, less than the {WARMUP_SECONDS} s and {WARMUP_DOCUMENTS:,} that absolute rates need."
+            f"documents, {few}."
         )
     yield from (f"Caution: {text}" for text in _lap_cautions(plan) if text)
     if tournament.starts == 1 and not tournament.node_level:

@@ -11,7 +11,7 @@ from paddock.console import say, warn
 from paddock.errors import Interrupted, MachineError, RaceError, UsageError
 from paddock.provenance import CORPUS, corpus_text
 from paddock.race_options import PreparedRace, RaceOptions, prepare
-from paddock.rally import command, leftovers
+from paddock.rally import command
 from paddock.rally.outcome import Outcome
 from paddock.rally.processes import RaceProcesses
 from paddock.rally.progress import Note, TaskProgress
@@ -70,7 +70,7 @@ class Setting:
 
 
 class TournamentRun:
-    """One tournament, begun or resumed."""
+    """One tournament, begun or resumed; whoever runs it holds the lock on races."""
 
     def __init__(self, setting: Setting, journal: Journal) -> None:
         self._plan = setting.plan
@@ -90,12 +90,8 @@ class TournamentRun:
         :raises MachineError: something is in the way of a race.
         """
         try:
-            # Held from the first race to the last, so that nobody else's race comes between two of them.
-            with leftovers.racing() as cleared:
-                for sentence in cleared:
-                    say(sentence)
-                self._close_cut_off_attempts()
-                stopped = self._run_starts()
+            self._close_cut_off_attempts()
+            stopped = self._run_starts()
         except KeyboardInterrupt:
             raise Interrupted("Stopped.") from None
         finally:

@@ -114,7 +114,9 @@ def test_the_unit_is_the_start_where_there_are_enough() -> None:
 
 def test_a_short_warm_up_is_cautioned() -> None:
     """Less than 60 s or 600,000 documents is said beforehand."""
-    assert "less than the 60 s and 600,000" in render_plan(make_plan(a_tournament(2, lap_documents=10_000), 1))
+    assert "less than the 60 s and the 600,000 documents that" in render_plan(
+        make_plan(a_tournament(2, lap_documents=10_000), 1)
+    )
     assert "less than the 60 s" not in render_plan(make_plan(a_tournament(2, warmup_blocks=20), 1))
 
 

@@ -14,6 +14,7 @@ from paddock.circumstances import circumstances
 from paddock.errors import FileError, MachineError, UsageError
 from paddock.files import write_json
 from paddock.locks import locked
+from paddock.race_options import PreparedRace, RaceOptions
 from paddock.rally import leftovers
 from paddock.reports.as_json import result_as_json, result_from_json
 from paddock.reports.build import build
@@ -316,10 +317,37 @@ def test_a_second_tournament_is_refused(fake_laps: Behave, definition: Write) ->
 
 
 def test_nobody_races_between_two_starts(fake_laps: Behave, definition: Write) -> None:
-    """A tournament holds the lock on races from its first start to its last; what is in its way leaves it resumable."""
+    """A tournament holds the lock on races from its first start to its last, and is not begun beside a race."""
     file = definition(starts=2, blocks=2)
-    with leftovers.racing(), pytest.raises(MachineError, match=r"has to wait for .*--resume' goes on with it"):
+    with leftovers.racing(), pytest.raises(MachineError, match="has to wait for the race"):
         hold(file)
+    assert tournament_ids() == []
+    refused = []
+
+    def race_between(options: RaceOptions, fetch: bool) -> PreparedRace:
+        if options.race_id and options.race_id.endswith("s002"):
+            with pytest.raises(MachineError, match="has to wait for"), leftovers.racing():
+                pass
+            refused.append(options.race_id)
+        return prepare_without_elasticsearch(options, fetch)
+
+    result = run_tournament(str(file), TournamentOptions(seed=5), race_between)
+    assert result is not None
+    assert refused
+    assert result.stopped == "all blocks done"
+
+
+def test_what_stands_in_the_way_leaves_it_resumable(fake_laps: Behave, definition: Write) -> None:
+    """A full disk, a taken port: the sentence ends with how to go on, and that works."""
+
+    def full(options: RaceOptions, fetch: bool) -> PreparedRace:
+        if options.race_id and options.race_id.endswith("s002") and tournament_ids():
+            raise MachineError("The disk is full.")
+        return prepare_without_elasticsearch(options, fetch)
+
+    with pytest.raises(MachineError, match=r"The disk is full\. What was measured is kept in .*--resume' goes on"):
+        run_tournament(str(definition(starts=2, blocks=2)), TournamentOptions(seed=5), full)
+    assert len(counted(load_result("latest"))) == 4
     assert hold(None, resume="small").stopped == "all blocks done"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from statistics import median
@@ -86,9 +87,12 @@ def in_order(laps: Sequence[Lap], names: Sequence[str], baseline: str, width: in
 def _panel(axes: Axes, laps: Sequence[Lap], names: Sequence[str], baseline: str) -> None:
     first = min(lap.began for lap in laps)
     minutes = [((lap.began - first) / 60, lap.seconds / 60) for lap in laps]
-    warm = [begin + length for (begin, length), lap in zip(minutes, laps, strict=True) if lap.warmup]
-    if warm:
-        axes.axvspan(0, max(warm), color=BAND, linewidth=0)
+    # A start that was cut off warms up again when it goes on.
+    together = zip(minutes, laps, strict=True)
+    for warm, run in itertools.groupby(together, key=lambda one: one[1].warmup):
+        if warm:
+            times = [time for time, _ in run]
+            axes.axvspan(times[0][0], times[-1][0] + times[-1][1], color=BAND, linewidth=0)
     size = 7.5 if len(laps) <= 60 else 5.5
     for (begin, length), lap in zip(minutes, laps, strict=True):
         ink, shape = _style(lap.contender, names, baseline)
