@@ -182,7 +182,7 @@ def test_later_calls_hand_over_at_once(checkout: Path, environment: Path, tmp_pa
 
 
 def test_an_environment_from_another_place_is_set_up_anew(checkout: Path, environment: Path, tools: Path) -> None:
-    """A clone that was copied or moved has programs that name the other one's Python: they would run that, or nothing."""
+    """The programs of a copied or moved clone name the other one's Python: they would run that, or nothing."""
     (environment / "bin" / "invoke").write_text("#!/elsewhere/.venv/bin/python\n")
     a_python(tools, "python3", (3, 11))
     assert "Setting up .venv" in call(checkout, tools).stderr
