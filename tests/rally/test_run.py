@@ -410,8 +410,9 @@ def a_password(race_id: str = "cut-off") -> Path:
 def test_of_a_race_of_another_machine_or_container_the_password_goes(
     data_path: Path, elsewhere: dict[str, object]
 ) -> None:
-    """Its processes cannot be seen from here and may use its folders, so these are named; who holds the lock knows
-    that its watcher is gone, and removes the password.
+    """Its processes cannot be seen from here and may use its folders, so these are named.
+
+    Who holds the lock knows that its watcher is gone, and removes the password.
     """
     password = a_password()
     ledger = a_ledger(data_path, start_ticks=1, **elsewhere)
