@@ -41,9 +41,9 @@ def read_client_options(option: str | None, environment: Mapping[str, str] | Non
                 "--client-options wants the name of a .json file, so that no password is left in the shell's history: "
                 f"write the options into one, or put them into the variable {OPTIONS_VARIABLE}."
             )
-        return ClientOptions(path, {}, _default_cluster(parse_pairs(str(path), "--client-options")))
+        return ClientOptions(path, {}, _default_cluster(parse_pairs(str(path), "--client-options", private=True)))
     if env.get(OPTIONS_VARIABLE):
-        values = parse_pairs(env[OPTIONS_VARIABLE], OPTIONS_VARIABLE)
+        values = parse_pairs(env[OPTIONS_VARIABLE], OPTIONS_VARIABLE, private=True)
         return ClientOptions(None, values if "default" in values else {"default": values}, _default_cluster(values))
     return ClientOptions()
 

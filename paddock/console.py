@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import shutil
 import sys
 import time
@@ -10,6 +12,8 @@ from contextlib import contextmanager
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+from paddock.errors import MachineError
 
 # Without a terminal a running step is reported this often, in seconds.
 PLAIN_INTERVAL = 15.0
@@ -98,6 +102,19 @@ class _PlainCounter:
 
 
 def print_result(text: str) -> None:
-    """Print a command's result on stdout, as it is."""
-    sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
-    sys.stdout.flush()
+    """Print a command's result on stdout, as it is.
+
+    :raises MachineError: if it cannot be written there.
+    """
+    try:
+        if sys.stdout is None:
+            raise OSError(errno.EBADF, "it is closed")
+        sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
+        sys.stdout.flush()
+    except OSError as error:
+        if sys.stdout is not None:
+            # Python tries once more when it ends, and would say so in its own way.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise MachineError(
+            f"The result could not be printed on standard output ({error.strerror}): send it elsewhere."
+        ) from None

@@ -180,8 +180,9 @@ def _check_race_id(race_id: str) -> None:
 def _check_target(options: RaceOptions) -> None:
     """Options that say how to build a node make no sense for a cluster that is there."""
     for word in (options.rally_args or "").split():
-        if word.startswith(("--target-h", "--client-o")):  # Rally understands abbreviations
-            name = word.partition("=")[0]
+        name = word.partition("=")[0]
+        # Rally understands abbreviations.
+        if len(name) > len("--") and any(option.startswith(name) for option in ("--target-hosts", "--client-options")):
             raise UsageError(f"{name} in --rally-args passes by all checks: give it as an option of ./inv race.")
     if not options.target_hosts:
         if options.client_options:

@@ -41,6 +41,30 @@ def test_options_on_the_command_line_are_refused_without_repeating_them() -> Non
     assert "hush" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "text", ["basic_auth_password:hush,hush", "hush", "hush:1,hush:2", "{hush", '{"a": hush}', "a:hush.json"]
+)
+def test_what_is_no_options_is_not_repeated(text: str, tmp_path: Path) -> None:
+    """Any piece of it may be a password's; from the variable and from a file."""
+    file = tmp_path / "cluster.json"
+    file.write_text(text.removesuffix(".json"))
+    with pytest.raises(UsageError, match=VARIABLE) as caught:
+        read_client_options(None, {VARIABLE: text})
+    assert "hush" not in str(caught.value)
+    if not text.endswith(".json"):
+        with pytest.raises(UsageError, match="--client-options") as caught:
+            read_client_options(str(file), {})
+        assert "hush" not in str(caught.value)
+
+
+def test_a_file_that_is_no_text_ends_in_a_sentence(tmp_path: Path) -> None:
+    """A byte that is no UTF-8, which is not repeated either."""
+    file = tmp_path / "cluster.json"
+    file.write_bytes(b"\xff")
+    with pytest.raises(UsageError, match="check that it is there and is text in UTF-8"):
+        read_client_options(str(file), {})
+
+
 def test_without_options_rally_uses_its_defaults() -> None:
     """No option, no variable: no file."""
     assert read_client_options(None, {}).file is None

@@ -65,6 +65,14 @@ def test_without_a_python_one_sentence(checkout: Path, tools: Path) -> None:
     )
 
 
+def test_a_home_that_is_no_folder_is_named(checkout: Path, tools: Path) -> None:
+    """Invoke looks for its settings there, and would end in a traceback."""
+    home = checkout / "inv"
+    result = call(checkout, tools, HOME=str(home))
+    assert result.stderr == f"HOME is '{home}', which is no folder: set it to one.\n"
+    assert result.returncode == 3
+
+
 @pytest.mark.parametrize("version", [(3, 9), (3, 14), (2, 7)])
 def test_an_unsuitable_python_is_none(checkout: Path, tools: Path, version: tuple[int, int]) -> None:
     """A Python that Rally does not support is passed over, and refused by name if it was named."""

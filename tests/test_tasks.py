@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 import socket
+import subprocess
 
 import pytest
 
 import tasks
-from paddock.paths import data_folder, distributions_folder, races_folder
-from tests.command_line import one_sentence, run_here, run_paddock
+from paddock.paths import PROJECT, data_folder, distributions_folder, races_folder
+from tests.command_line import command_line, one_sentence, run_here, run_paddock
 
 
 def test_every_task_has_one_clear_line() -> None:
@@ -78,7 +79,6 @@ def test_what_is_no_number_is_said(task: str, option: str) -> None:
     """Words, fractions, negative numbers and 0, which is not the same as nothing: wrong usage, and one sentence."""
     for text in (
         "abc",
-        "",
         "-1",
         *(() if option in MAY_BE_ZERO else ("0",)),
         *(("inf",) if "budget" in option else ()),
@@ -87,6 +87,32 @@ def test_what_is_no_number_is_said(task: str, option: str) -> None:
         sentence = rf"{option} wants a (whole )?number .*, not '{text}': correct it, or leave it out\."
         assert re.fullmatch(sentence, one_sentence(result))
         assert result.returncode == 2
+
+
+TEXTS = [
+    (task, option)
+    for task, words in (("race", ("--dry-run",)), ("tournament", ("heap", "--dry-run")))
+    for option, argument in next(one for one in tasks.namespace.to_contexts() if one.name == task).flags.items()
+    if argument.kind is str and option.startswith("--")
+]
+
+
+@pytest.mark.parametrize(("task", "option"), TEXTS)
+def test_an_empty_value_is_not_the_same_as_none(task: str, option: str) -> None:
+    """--target-hosts "$HOSTS" of a variable that is not set would else build a node, with no word about the cluster."""
+    result = run_here(task, *(("heap",) if task == "tournament" and option != "--name" else ()), f"{option}=")
+    assert re.match(f"{option} is empty, as where a variable of the shell is not set", one_sentence(result))
+    assert result.returncode == 2
+
+
+def test_a_result_that_cannot_be_printed_is_said() -> None:
+    """Standard output that is closed, or on a full disk, which is not the disk of Rally's home: one sentence each."""
+    words = command_line("cars")
+    for shell, why in (('exec "$@" >&-', "it is closed"), ('exec "$@" >/dev/full', "No space left on device")):
+        run = ["sh", "-c", shell, "sh", *words]
+        result = subprocess.run(run, cwd=PROJECT, capture_output=True, text=True, check=False)
+        assert result.stderr == f"The result could not be printed on standard output ({why}): send it elsewhere.\n"
+        assert result.returncode == 3
 
 
 def test_every_number_is_read_by_us() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import math
 import os
 import sys
@@ -20,6 +21,7 @@ LARGEST_PORT = 65435
 
 def command(function: Callable[..., Any]) -> Callable[..., Any]:
     """End in one sentence and an exit code where something is wrong; with --debug in a traceback."""
+    defaults = inspect.signature(function).parameters
 
     @functools.wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:
@@ -32,6 +34,12 @@ def command(function: Callable[..., Any]) -> Callable[..., Any]:
                 # Invoke takes it for the task's first argument.
                 name = function.__name__.replace("_", ".", 1)
                 raise UsageError(f"'./inv --help {name}' shows what can be said.")
+            for name, value in kwargs.items():
+                if isinstance(value, str) and not value.strip() and value != defaults[name].default:
+                    raise UsageError(
+                        f"--{name.replace('_', '-')} is empty, as where a variable of the shell is not set: give it a "
+                        f"value, or leave it out."
+                    )
             return function(*args, **kwargs)
         except (Exit, SystemExit):
             raise

@@ -115,19 +115,21 @@ def printable(request: RaceRequest, anew: bool = False) -> str:
     return " ".join([*assignments, *map(shlex.quote, [*prefix, str(program()), *words])])
 
 
-def parse_pairs(text: str, option: str) -> dict[str, Any]:
+def parse_pairs(text: str, option: str, private: bool = False) -> dict[str, Any]:
     """What a user writes behind --params and the like: "a:1,b:text", a JSON object, or the name of a .json file.
 
     Values are read as Rally does it: numbers, true, false and null by their looks, the rest as text.
 
+    :param private: quote no piece of the text in a sentence, for any may be a password's.
     :raises UsageError: if it is none of the three.
     """
     text = text.strip()
     if text.endswith(".json"):
         try:
             text = Path(text).expanduser().read_text(encoding="utf-8").strip()
-        except OSError as error:
-            raise UsageError(f"{option} names a file that cannot be read: {error}.") from None
+        except (OSError, UnicodeDecodeError) as error:
+            why = "check that it is there and is text in UTF-8" if private else error
+            raise UsageError(f"{option} names a file that cannot be read: {why}.") from None
     if text.startswith("{"):
         try:
             value = json.loads(text)
@@ -138,9 +140,11 @@ def parse_pairs(text: str, option: str) -> dict[str, Any]:
     for part in filter(None, (piece.strip() for piece in text.split(","))):
         key, separator, value = part.partition(":")
         if not separator or not key.strip():
-            raise UsageError(f"{option} wants name:value pairs separated by commas, and '{part}' is none.")
+            what = "a part of it" if private else f"'{part}'"
+            raise UsageError(f"{option} wants name:value pairs separated by commas, and {what} is none.")
         if key.strip() in pairs:
-            raise UsageError(f"{option} names '{key.strip()}' twice: leave one out.")
+            what = "a name" if private else f"'{key.strip()}'"
+            raise UsageError(f"{option} has {what} twice: leave one out.")
         pairs[key.strip()] = _literal(value.strip())
     return pairs
 

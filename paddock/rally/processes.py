@@ -41,9 +41,19 @@ class Watcher:
     start_ticks: int
 
     @property
+    def host_name(self) -> str:
+        """The machine's name alone."""
+        return self.host.partition(" ")[0]
+
+    @property
+    def shares_process_ids(self) -> bool:
+        """Whether its process id means the same process here: same machine, same namespace."""
+        return (self.host, self.pid_namespace) == (_host(), _pid_namespace())
+
+    @property
     def can_be_seen(self) -> bool:
-        """Whether its processes would be seen from here: same machine, same process ids, and permission to look."""
-        return (self.host, self.pid_namespace) == (_host(), _pid_namespace()) and os.geteuid() in (0, self.user)
+        """Whether its processes would be seen from here: same process ids, and permission to look."""
+        return self.shares_process_ids and os.geteuid() in (0, self.user)
 
     @property
     def is_alive(self) -> bool:

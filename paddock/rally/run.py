@@ -76,8 +76,7 @@ def run_race_alone(
         for event in reader.feed(text):
             observer.progress(event)
 
-    secrets = race_records(request.race_id) / "client-options.json" if request.private_options else None
-    with leftovers.written_down(request.race_id, request.data_path, secrets):
+    with leftovers.written_down(request.race_id, request.data_path):
         identity = choose_identity(
             request.provisions,
             request.memory_lock,
@@ -85,8 +84,8 @@ def run_race_alone(
             command.writable_folders(request),
             command.rewritten_files(),
         )
-        if secrets:
-            request = _with_file(request, secrets)
+        if request.private_options:
+            request = _with_file(request, leftovers.secrets_file(request.race_id))
         observer.started(processes)
         try:
             exit_code = run_rally(

@@ -66,34 +66,38 @@ def _split(hosts: str) -> list[str]:
     if text.endswith(".json"):
         try:
             text = Path(text).expanduser().read_text(encoding="utf-8").strip()
-        except OSError as error:
+        except (OSError, UnicodeDecodeError) as error:
             raise UsageError(f"--target-hosts names a file that cannot be read: {error}.") from None
     if text.startswith("{"):
         try:
             named = json.loads(text)
         except json.JSONDecodeError as error:
             raise UsageError(f"--target-hosts is no valid JSON: {error}.") from None
-        clusters = {name: [hosts] if isinstance(hosts, str) else list(hosts) for name, hosts in named.items()}
+        clusters = {name: [hosts] if isinstance(hosts, str) else hosts for name, hosts in named.items()}
+        if not all(isinstance(one, list) and all(isinstance(host, str) for host in one) for one in clusters.values()):
+            raise UsageError(
+                '--target-hosts as JSON wants a list of hosts for each cluster: {"default": ["host:port"]}.'
+            )
         for host in itertools.chain(*clusters.values()):
-            _url(str(host), False)  # those of other clusters must hold no password either
+            _url(host, False)  # those of other clusters must hold no password either
         return clusters.get("default", [])
     return [host.strip() for host in text.split(",") if host.strip()]
 
 
 def _url(host: str, encrypted: bool) -> str:
     """The base URL of one host."""
-    parts = urlsplit(host if "://" in host else f"//{host}")
-    # The host itself is not repeated: it may hold a password.
-    if "@" in parts.netloc:
+    # Anywhere, for a password may hold what ends a host: '/', '?' or '#'. The host is not repeated for it.
+    if "@" in host:
         raise UsageError(
             "A host in --target-hosts holds a user name or a password, which lists of processes, journals and reports "
             "would show: write host:port alone, and put basic_auth_user and basic_auth_password into a .json file for "
             "--client-options, or into the variable PADDOCK_CLIENT_OPTIONS."
         )
     try:
+        parts = urlsplit(host if "://" in host else f"//{host}")
         port = parts.port
     except ValueError:
-        port = 0
+        parts, port = urlsplit(""), 0
     if not parts.hostname or port == 0:
         raise UsageError("A host in --target-hosts cannot be understood: write host:port or https://host:port.")
     scheme = "https" if encrypted or parts.scheme == "https" else "http"

@@ -10,7 +10,7 @@ from typing import Any
 from paddock import paths
 from paddock.errors import FileError, UsageError
 from paddock.files import checksum
-from paddock.structured_files import read_yaml
+from paddock.structured_files import load_schema, read_yaml
 from paddock.suggestions import unknown
 from paddock.tournaments import contenders as contending
 from paddock.tournaments.checks import check_content, check_tournament, line_with
@@ -185,13 +185,13 @@ def _changed(tournament: Tournament, changes: Changes) -> Tournament:
                 f"what '{tournament.name}' compares: leave --car out, or write a tournament file of your own."
             )
         tournament = replace(tournament, cars=changes.cars)
-    for option, value in (
-        ("--blocks", changes.blocks),
-        ("--starts", changes.starts),
-        ("--budget", changes.budget_minutes),
-    ):
-        if value is not None and value <= 0:
-            raise UsageError(f"{option} must be more than 0, but is {value}.")
+    if changes.budget_minutes is not None and changes.budget_minutes <= 0:
+        raise UsageError(f"--budget must be more than 0, but is {changes.budget_minutes}.")
+    limits = load_schema("tournament")["properties"]
+    for name, value in (("blocks", changes.blocks), ("starts", changes.starts)):
+        most = limits[name]["maximum"]
+        if value is not None and not 1 <= value <= most:
+            raise UsageError(f"--{name} must be a whole number from 1 to {most:,}, but is {value:,}.")
     return replace(
         tournament,
         blocks=changes.blocks or tournament.blocks,

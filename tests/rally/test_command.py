@@ -146,7 +146,7 @@ def test_pairs_from_a_file(tmp_path: Path) -> None:
     [
         ("bulk_size", "'bulk_size' is none"),
         ("bulk_size=5", "name:value pairs"),
-        ("a:1,a:2", "names 'a' twice"),
+        ("a:1,a:2", "has 'a' twice"),
         ("{bad json", "no valid JSON"),
         ("/nowhere/p.json", "cannot be read"),
     ],
@@ -155,6 +155,14 @@ def test_wrong_pairs_end_in_a_sentence(text: str, sentence: str) -> None:
     """The sentence names the option and the part that is wrong."""
     with pytest.raises(UsageError, match=sentence):
         parse_pairs(text, "--params")
+
+
+def test_a_file_that_is_no_text_ends_in_a_sentence(tmp_path: Path) -> None:
+    """A byte that is no UTF-8."""
+    file = tmp_path / "params.json"
+    file.write_bytes(b"\xff")
+    with pytest.raises(UsageError, match="--params names a file that cannot be read"):
+        parse_pairs(str(file), "--params")
 
 
 def test_values_look_like_what_they_are() -> None:

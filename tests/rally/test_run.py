@@ -6,6 +6,7 @@ import dataclasses
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -397,14 +398,40 @@ def test_a_process_id_that_came_back_is_not_the_watcher(data_path: Path) -> None
     assert not data_path.exists()
 
 
-@pytest.mark.parametrize("elsewhere", [{"host": "another"}, {"pid_namespace": "pid:[1]"}])
-def test_a_race_of_another_machine_or_container_is_left_to_it(data_path: Path, elsewhere: dict[str, object]) -> None:
-    """In a home that is shared its processes cannot be seen from here, so nothing of it is touched."""
+def a_password(race_id: str = "cut-off") -> Path:
+    """Client options that a race which was killed has left on disk."""
+    file = leftovers.secrets_file(race_id)
+    file.parent.mkdir(parents=True)
+    file.write_text('{"default": {"basic_auth_password": "hush-4711"}}')
+    return file
+
+
+@pytest.mark.parametrize("elsewhere", [{"host": "box 4711"}, {"pid_namespace": "pid:[1]"}])
+def test_of_a_race_of_another_machine_or_container_the_password_goes(
+    data_path: Path, elsewhere: dict[str, object]
+) -> None:
+    """Its processes cannot be seen from here and may use its folders, so these are named.
+
+    Who holds the lock knows that its watcher is gone, and removes the password.
+    """
+    password = a_password()
     ledger = a_ledger(data_path, start_ticks=1, **elsewhere)
+    installation = Path(ledger.folder) / "rally-node-0" / "install"
+    installation.mkdir(parents=True)
     with leftovers.racing() as cleared:
-        assert cleared == []
+        (sentence,) = cleared
+    assert not password.exists()
+    assert sentence.endswith(f"is gone, remove {installation}, {data_path}, {ledger.file}.")
+    assert f"cut off on {ledger.watcher.host_name}, and its processes cannot be seen" in sentence
     assert (data_path / "index").exists()
+    assert installation.exists()
     assert leftovers.running() == [ledger]
+
+
+def test_a_process_id_of_another_container_is_not_to_be_killed(data_path: Path) -> None:
+    """The same number is somebody else here, so the sentence about a race that is running there names none."""
+    assert f"'kill {os.getpid()}' ends it" in str(a_ledger(data_path))
+    assert "kill" not in str(a_ledger(data_path, pid_namespace="pid:[1]"))
 
 
 def test_a_race_of_another_user_is_left_to_them(data_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -412,12 +439,30 @@ def test_a_race_of_another_user_is_left_to_them(data_path: Path, monkeypatch: py
     a_ledger(data_path, start_ticks=1, user=4711)
     monkeypatch.setattr("os.geteuid", lambda: 4712)
     with leftovers.racing() as cleared:
-        assert cleared == []
+        assert "cannot be seen from here" in cleared[0]
     assert (data_path / "index").exists()
     monkeypatch.setattr("os.geteuid", lambda: 4711)
     with leftovers.racing() as cleared:
-        assert len(cleared) == 1
+        assert "was cut off before" in cleared[0]
     assert not data_path.exists()
+
+
+def test_a_link_in_a_races_folder_leads_to_nothing_that_is_removed(data_path: Path, tmp_path: Path) -> None:
+    """Whoever could write to the folder may have put one there: what it leads to is not the race's."""
+    precious = tmp_path / "elsewhere" / "install"
+    precious.mkdir(parents=True)
+    ledger = a_ledger(data_path, start_ticks=1)
+    folder = Path(ledger.folder)
+    (folder / "node" / "install").mkdir(parents=True)
+    (folder / "evil").symlink_to(precious.parent)
+    with leftovers.racing():
+        assert precious.exists()
+        assert not (folder / "node" / "install").exists()
+    shutil.rmtree(folder)
+    a_ledger(data_path, start_ticks=1)
+    folder.symlink_to(tmp_path)
+    with leftovers.racing():
+        assert precious.exists()
 
 
 def test_two_containers_with_one_home(watcher: Callable[..., subprocess.Popen], data_path: Path) -> None:
@@ -433,7 +478,7 @@ def test_two_containers_with_one_home(watcher: Callable[..., subprocess.Popen], 
     elsewhere = subprocess.run(
         [*separate, sys.executable, "-c", program], cwd=paths.PROJECT, capture_output=True, text=True, check=True
     )
-    assert elsewhere.stdout == "[]\n"
+    assert "its processes cannot be seen from here" in elsewhere.stdout
     assert len(RaceProcesses("cut-off").all()) == left > 0
     assert (data_path / "index").exists()
     with leftovers.racing() as cleared:
@@ -470,15 +515,25 @@ def test_nothing_is_cleared_up_before_the_lock_is_held(data_path: Path) -> None:
 
 
 def test_a_ledger_that_says_too_little_ends_nothing(watcher: Callable[..., subprocess.Popen], data_path: Path) -> None:
-    """Records of an earlier version knew a watcher by the clock: they are removed, named, and nothing is killed."""
+    """Records of an earlier version knew a watcher by the clock: they are removed, named, and nothing is killed.
+
+    A password goes with them; a data path is named if it can only be the race's.
+    """
     process = watcher()
     (ledger,) = leftovers.running()
-    write_json(ledger.file, {"race_id": "cut-off", "pid": 1, "create_time": 1.0, "started": 1.0, "data_path": "/"})
+    old = {"race_id": "cut-off", "pid": 1, "create_time": 1.0, "started": 1.0}
+    write_json(ledger.file, {**old, "data_path": str(data_path)})
+    other = ledger.file.with_name("other.json")
+    write_json(other, {**old, "race_id": "other", "data_path": "/"})
+    password = a_password("other")
     left = len(RaceProcesses("cut-off").all())
     process.kill()
     process.wait()
     with leftovers.racing() as cleared:
-        assert re.fullmatch(r".*cut-off\.json did not say enough .* end that by hand\.", cleared[0])
+        first, second = cleared
+    assert re.fullmatch(rf".*cut-off\.json did not say enough .* end that by hand, and remove {data_path}\.", first)
+    assert re.fullmatch(r".*other\.json did not say enough .* end that by hand\.", second)
+    assert not password.exists()
     assert len(RaceProcesses("cut-off").all()) == left
     assert (data_path / "index").exists()
     assert not ledger.file.exists()

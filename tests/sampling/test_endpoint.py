@@ -36,6 +36,14 @@ def test_hosts_may_lie_in_a_file(tmp_path: Path) -> None:
     assert Endpoint.from_client_options(str(file)).urls == ("http://a:1",)
 
 
+def test_a_file_of_hosts_that_is_no_text_ends_in_a_sentence(tmp_path: Path) -> None:
+    """A byte that is no UTF-8."""
+    file = tmp_path / "hosts.json"
+    file.write_bytes(b"\xff")
+    with pytest.raises(UsageError, match="names a file that cannot be read"):
+        Endpoint.from_client_options(str(file))
+
+
 @pytest.mark.parametrize(
     ("options", "authorization"),
     [
@@ -56,6 +64,7 @@ def test_logins(options: dict[str, object], authorization: str | None) -> None:
         "https://elastic:s%40cret@es:9200",
         "es:9200,elastic@es:9200",
         '{"default": ["es:9200"], "other": "https://elastic:s%40cret@es"}',
+        *(f"https://elastic:{mark}s{mark}cret@es:9200" for mark in "/?#"),
     ],
 )
 def test_a_login_in_a_host_is_refused_without_being_repeated(hosts: str) -> None:
@@ -66,7 +75,12 @@ def test_a_login_in_a_host_is_refused_without_being_repeated(hosts: str) -> None
     assert "elastic" not in str(error.value)
 
 
-@pytest.mark.parametrize("hosts", ["", "user:geheim@es:port", "{", '{"default": []}', "gone.json"])
+NO_LISTS = [f'{{"default": {value}}}' for value in ("5", "null", "[5]", '{"a": 1}')]
+
+
+@pytest.mark.parametrize(
+    "hosts", ["", "user:geheim@es:port", "{", '{"default": []}', "gone.json", "[::1", "[]", "[geheim]", *NO_LISTS]
+)
 def test_unusable_hosts_end_in_a_sentence_without_secrets(hosts: str) -> None:
     """What cannot be understood is a UsageError that repeats no password."""
     with pytest.raises(UsageError) as error:

@@ -219,6 +219,16 @@ def test_cars_of_the_command_line_do_not_override_what_is_compared(definition: W
         read_tournament(file, Changes(cars=("4gheap",)))
 
 
+@pytest.mark.parametrize(("name", "most"), [("blocks", 1000), ("starts", 100)])
+def test_more_than_can_be_planned_is_refused(definition: Write, name: str, most: int) -> None:
+    """A schedule of 999,999,999 blocks would be made for minutes without a word; in the file as on the command line."""
+    with pytest.raises(UsageError, match=rf"--{name} must be a whole number from 1 to {most:,}, but is {most + 1:,}"):
+        read_tournament(definition(), Changes(**{name: most + 1}))
+    assert getattr(read_tournament(definition(), Changes(**{name: most})), name) == most
+    with pytest.raises(FileError, match=rf"{most + 1} is greater than the maximum of {most}"):
+        read_tournament(definition(**{name: most + 1}))
+
+
 def test_a_file_without_a_quick_form_says_so(definition: Write) -> None:
     """--quick needs something to be quick with."""
     with pytest.raises(UsageError, match="has no quick form"):
