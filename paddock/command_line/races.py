@@ -64,7 +64,7 @@ def race(
     Examples:
       ./inv race
       ./inv race --track app-logs --challenge ingest-and-search --car 1gheap,index-buffer-30
-      ./inv race --params refresh_interval:30s,bulk_size:5000 --documents 200000
+      ./inv race --params refresh_interval:30s,bulk_size:5000
       ./inv race --target-hosts es1:9200,es2:9200 --client-options cluster.json
       ./inv race --dry-run
     """

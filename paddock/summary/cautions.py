@@ -115,7 +115,7 @@ def _measuring(bulk_tasks: Sequence[BulkTask], samples: Sequence[Sample], reacha
         if isinstance(task.error_rate, Missing):
             yield (
                 f"'{task.name}' ended within its warm-up, so Rally counted neither errors nor service times: "
-                "shorten the warm-up or index more documents."
+                "shorten the warm-up (--params warmup_time_period:2) or index more documents (--documents)."
             )
         elif not isinstance(task.documents, Missing) and isinstance(task.median_rate, Missing):
             yield (
