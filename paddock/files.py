@@ -74,9 +74,15 @@ def read_record(path: Path) -> dict[str, Any]:
     """The JSON object in that file; empty if there is none or it is damaged: what it vouched for is made anew."""
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
+
+
+def files_below(folder: Path, *suffixes: str) -> list[Path]:
+    """The files of those suffixes below the folder, sorted; no hidden ones, such as the links by which editors lock."""
+    found = (path for path in folder.rglob("*") if path.suffix in suffixes and not path.name.startswith("."))
+    return sorted(path for path in found if path.is_file())
 
 
 def checksum(path: Path, algorithm: str = "sha256", progress: Callable[[int], None] | None = None) -> str:

@@ -10,6 +10,7 @@ from functools import partial
 from paddock import cars, paths, tracks
 from paddock.corpora import recipe
 from paddock.errors import PaddockError
+from paddock.files import files_below
 from paddock.structured_files import read_json
 from paddock.tournaments.files import Changes, find_file, read_tournament, tournament_names
 from paddock.tracks.parameters import read_parameters
@@ -36,7 +37,7 @@ def _checks() -> Iterator[Check]:
         yield _attempt(f"recipe {name}", partial(recipe.load_recipe, name))
     yield _attempt("cars", cars.load_cars)
     for folder in (paths.TRACKS, paths.CHALLENGES):
-        for file in sorted(folder.rglob("*.json")):
+        for file in files_below(folder, ".json"):
             # Most are templates of Rally's, so no JSON before they are rendered; rendering the tracks checks those.
             if not _TEMPLATES.search(file.read_text(encoding="utf-8")):
                 yield _attempt(f"file {file.relative_to(paths.PROJECT)}", partial(read_json, file))

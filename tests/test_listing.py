@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
 
 from paddock import listing, paths
+from paddock.cars import load_cars
 from paddock.files import write_json
 from paddock.rally.run import race_records
+from paddock.tournaments.files import tournament_names
 from paddock.tournaments.store import Stored, tournaments_folder
 from tests.command_line import run_paddock
 
@@ -76,3 +82,24 @@ def test_lists_and_plans_wait_for_no_heavy_import() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=False, cwd=paths.PROJECT
     )
     assert done.stdout.splitlines()[-1:] == ["[]"], done.stdout[-500:] + done.stderr[-2000:]
+
+
+def test_what_an_editor_leaves_beside_our_files_is_none_of_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A hidden link that leads nowhere, by which an editor locks a file, brings down no list."""
+    for folder, file in (
+        (paths.PROJECT / "tournaments", "heap.yml"),
+        (paths.RECIPES, "apache.yml"),
+        (paths.CARS, "1gheap.ini"),
+        (paths.CHALLENGES, "ingest.json"),
+    ):
+        copy = shutil.copytree(folder, tmp_path / folder.name)
+        (copy / f".#{file}").symlink_to("me@here.4711")
+    monkeypatch.setattr("paddock.tournaments.files.FOLDER", tmp_path / "tournaments")
+    monkeypatch.setattr("paddock.corpora.recipe.RECIPES", tmp_path / paths.RECIPES.name)
+    monkeypatch.setattr(paths, "CHALLENGES", tmp_path / paths.CHALLENGES.name)
+    assert [row[0] for row in listing.tournaments().sections[0][2]] == tournament_names()
+    assert "heap" in tournament_names()
+    assert "apache" in [row[0] for row in listing.corpora().sections[0][2]]
+    assert "1gheap" in load_cars(tmp_path / paths.CARS.name)

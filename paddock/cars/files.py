@@ -48,7 +48,7 @@ def load_cars(folder: Path = paths.CARS) -> dict[str, Car]:
     """
     bases = {path.parent.name: _read_base(path) for path in sorted(folder.glob("*/config.ini"))}
     known = RALLY_VARIABLES.union(*bases.values())
-    cars = [_read_car(path, bases, known) for path in sorted(folder.glob("*.ini"))]
+    cars = [_read_car(path, bases, known) for path in sorted(folder.glob("[!.]*.ini"))]
     return {car.name: car for car in sorted(cars, key=lambda car: (KINDS.index(car.kind), car.heap_bytes, car.name))}
 
 

@@ -38,7 +38,7 @@ class Recipe:
 
 def recipe_names() -> list[str]:
     """The names of all recipes, sorted."""
-    return sorted(path.stem for path in RECIPES.glob("*.yml"))
+    return sorted(path.stem for path in RECIPES.glob("[!.]*.yml"))
 
 
 def load_recipe(name: str) -> Recipe:

@@ -31,7 +31,7 @@ def line_with(path: Path, word: str) -> int | None:
 
 def block_challenges() -> list[str]:
     """The challenges that run laps: those made of the shared lap task."""
-    files = paths.CHALLENGES.glob("*.json")
+    files = paths.CHALLENGES.glob("[!.]*.json")
     return sorted(path.stem for path in files if _LAP_TASKS in path.read_text(encoding="utf-8"))
 
 

@@ -45,7 +45,7 @@ class Changes:
 
 def tournament_names() -> list[str]:
     """The names of all tournament files of the project, sorted."""
-    return sorted(path.stem for path in FOLDER.glob("*.yml"))
+    return sorted(path.stem for path in FOLDER.glob("[!.]*.yml"))
 
 
 def find_file(name_or_path: str) -> Path:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import importlib.metadata
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from paddock import paths
-from paddock.files import read_record, write_json
+from paddock.errors import MachineError
+from paddock.files import files_below, read_record, write_json
 from paddock.paths import TRACKS
 from paddock.plain_values import built, plain
 from paddock.suggestions import unknown
@@ -69,14 +71,14 @@ def load_track(name: str, tracks_folder: Path = TRACKS) -> Track:
     if name not in known:
         raise unknown("track", name, known, "./inv tracks")
     # Rally's loader takes a second, and so its answer is kept for as long as no file of the track changes.
-    kept, checksum = paths.state_folder() / "tracks" / f"{name}.json", _checksum(name, tracks_folder)
-    known_as = read_record(kept)
-    if known_as.get("checksum") == checksum:
-        found: Description = built(Description, known_as["track"], f"the track {name}")
+    kept, files = paths.state_folder() / "tracks" / f"{name}.json", _checksum(name, tracks_folder)
+    record = read_record(kept)
+    if record.get("checksum") == _sealed(files, record.get("track")):
+        found: Description = built(Description, record["track"], f"the track {name}")
     else:
         found = _described(name, tracks_folder)
-        with contextlib.suppress(OSError):
-            write_json(kept, {"checksum": checksum, "track": plain(found)})
+        with contextlib.suppress(OSError, MachineError):
+            write_json(kept, {"checksum": _sealed(files, plain(found)), "track": plain(found)})
     return Track(found.description, found.challenges, found.parameters, name, tracks_folder / name)
 
 
@@ -85,11 +87,15 @@ def _checksum(name: str, tracks_folder: Path) -> str:
     digest = hashlib.sha256(f"{tracks_folder} {importlib.metadata.version('esrally')}".encode())
     ours = Path(__file__).parent
     for folder in (tracks_folder / name, tracks_folder / "shared", tracks_folder.parent / "challenges", ours):
-        for file in sorted(folder.rglob("*")):
-            if file.suffix in (".json", ".py", ".yml"):
-                digest.update(str(file).encode())
-                digest.update(file.read_bytes())
+        for file in files_below(folder, ".json", ".py", ".yml"):
+            digest.update(str(file).encode())
+            digest.update(file.read_bytes())
     return digest.hexdigest()
+
+
+def _sealed(files: str, track: Any) -> str:
+    """A checksum of the files' checksum and of what they were found to be, so that neither is believed changed."""
+    return hashlib.sha256(f"{files} {json.dumps(track, sort_keys=True)}".encode()).hexdigest()
 
 
 def _described(name: str, tracks_folder: Path) -> Description:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from paddock.errors import FileError, UsageError
+from paddock.files import files_below
 
 # Control characters cannot occur in JSON, so a mark is never mistaken for contents.
 _MARK = re.compile("\x01([0-9]+):([0-9]+)\x02")
@@ -36,9 +37,8 @@ def render_specification(folder: Path, params: Mapping[str, Any]) -> tuple[dict[
 
 def _contents(folder: Path) -> str:
     """A checksum of every file that a track may consist of: its own, and what the tracks share."""
-    files = [*folder.parent.rglob("*.json"), *(folder.parent.parent / "challenges").rglob("*.json")]
     digest = hashlib.blake2b()
-    for file in sorted(files):
+    for file in (*files_below(folder.parent, ".json"), *files_below(folder.parent.parent / "challenges", ".json")):
         digest.update(f"{file}\0".encode() + file.read_bytes())
     return digest.hexdigest()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import json
 import shutil
 from importlib import metadata
 from pathlib import Path
@@ -241,6 +243,52 @@ def test_a_track_is_read_anew_when_a_file_of_it_changes(tmp_path: Path) -> None:
     challenge.write_text("{")
     with pytest.raises(FileError):
         tracks.load_track("apache", tmp_path / "tracks")
+
+
+@pytest.fixture
+def kept(rally_home: Path) -> Path:
+    """The file in which the track apache is kept."""
+    tracks.load_track("apache")
+    return paths.state_folder() / "tracks" / "apache.json"
+
+
+DAMAGES: list[Any] = [
+    lambda kept: kept.pop("track"),
+    lambda kept: kept.update(track=None),
+    lambda kept: kept["track"].update(challenges=5),
+    lambda kept: kept["track"].update(challenges=[]),
+]
+
+
+@pytest.mark.parametrize("damage", DAMAGES, ids=["without", "null", "another type", "plausible"])
+def test_a_kept_track_that_was_damaged_is_read_anew(kept: Path, damage: Any) -> None:
+    """What is kept is believed only as it was written, however plausible it looks."""
+    whole = json.loads(kept.read_text())
+    changed = json.loads(kept.read_text())
+    damage(changed)
+    kept.write_text(json.dumps(changed))
+    assert sorted(one.name for one in tracks.load_track("apache").challenges) == CHALLENGES
+    assert json.loads(kept.read_text()) == whole
+
+
+def test_a_full_disk_keeps_no_track_from_being_known(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A list and a dry run need no room."""
+    kept.unlink()
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("paddock.files.os.fsync", full)
+        assert tracks.load_track("apache").name == "apache"
+    assert not kept.exists()
+
+
+def test_what_an_editor_leaves_beside_a_track_is_no_part_of_it(tracks_copy: Path) -> None:
+    """A broken link, by which an editor locks a file, and a folder with a file's name."""
+    (tracks_copy / "apache" / ".#track.json").symlink_to("me@here.4711")
+    (tracks_copy / "apache" / "sub.json").mkdir()
+    assert tracks.load_track("apache", tracks_copy).name == "apache"
 
 
 def test_another_rally_is_named_once(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
