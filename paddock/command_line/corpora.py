@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
-from invoke import Collection, Context, task
+from invoke import Collection, Context, Exit, task
 
 from paddock.command_line.inspect import corpus_inspect
 from paddock.command_line.sentences import command, whole_number
@@ -71,7 +72,7 @@ def corpus_verify(_context: Context) -> None:
     help={
         "file": "a log file, plain, .gz, .bz2 or .zst; a pattern in quotes; - is standard input; further ones after --",
         "name": "what the corpus is called",
-        "format": "apache-common, apache-combined, nginx, json-lines, log4j, syslog, regex=..., grok=... or auto",
+        "format": "apache-common, apache-combined, nginx, json-lines, log4j, syslog, regex=..., grok=..., auto or another (docs/corpora.md)",
         "track": "the track whose documents these are to be (from the format)",
         "max-bad": "how many bad lines there may be, a number or a percentage",
         "anonymise": "replace addresses, user names, e-mail addresses and query values",
@@ -143,6 +144,32 @@ def corpus_import(
     if archive:
         say(f"{archive_corpus(summary.record, archive, progress)}: the archive.")
     print_result(as_json(summary.as_json()) if json else summary.render())
+
+
+def refuse_loose_files(words: Sequence[str]) -> None:
+    """A pattern that the shell has expanded, before Invoke takes the second file for a task.
+
+    :param words: the command line without the program.
+    :raises Exit: if an import is given more than one file without a ``--``.
+    """
+    if "corpus.import" not in words:
+        return
+    flags = {"-" * (1 + (len(name) > 1)) + name: each for each in corpus_import.get_arguments() for name in each.names}
+    files: list[str] = []
+    rest = iter(words[words.index("corpus.import") + 1 :])
+    for word in rest:
+        if word == "--":
+            break
+        if not word.startswith("-") or word == "-":
+            files.append(word)
+        elif word in flags and flags[word].takes_value:
+            next(rest, None)
+    if len(files) > 1:
+        raise Exit(
+            f"There is more than one file ('{files[0]}', '{files[1]}'): put a pattern in quotes, or the further files "
+            f"after -- at the end.",
+            2,
+        )
 
 
 corpus = Collection("corpus")

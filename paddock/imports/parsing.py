@@ -9,7 +9,7 @@ from typing import Any
 
 from paddock.imports.anonymise import Anonymiser
 from paddock.imports.blocks import LONGEST_LINE, Block
-from paddock.imports.formats.access import AccessLog
+from paddock.imports.formats.access import ACCESS_TYPES, AccessLog
 from paddock.imports.formats.base import BadLine
 from paddock.imports.formats.catalogue import ACCESS_LOGS, FormatChoice
 from paddock.imports.formats.json_lines import JsonLines
@@ -19,6 +19,8 @@ from paddock.imports.shape import TIME_FIELD, Fitter, Shape, value_kinds
 from paddock.imports.text import as_json, decoded, is_utf8
 from paddock.imports.times import IsoTimes, TimeRange
 
+_LEAST_FIELDS = 4  # of a usual line of an access log: client, method, path and status
+MOST_KINDS = 20_000  # of fields are noted, so that memory stays constant
 TOO_LONG = f"longer than {LONGEST_LINE >> 20} MiB"
 
 
@@ -36,21 +38,29 @@ class ParsingPlan:
     @property
     def compiled(self) -> bool:
         """Whether compiled code parses most lines, so fast that further processes would bring nothing."""
-        is_usual = self.key is None and self.choice.time_format is None and self.shape.strict
-        return is_usual and self.choice.name in ACCESS_LOGS
+        return self.key is None and self.choice.time_format is None and self.in_bulk
+
+    @property
+    def in_bulk(self) -> bool:
+        """Whether it is an access log for a track that takes all that a usual line has: nothing need be fitted."""
+        types = {name: self.shape.properties.get(name, {}).get("type") for name in ACCESS_TYPES}
+        return self.shape.strict and self.choice.name in ACCESS_LOGS and types == ACCESS_TYPES
 
 
 @dataclass
 class Parsed:
     """What became of a block.
 
-    Every line is counted once: lines = events + joined + blank + the lines of ``bad``.
+    Every line is counted once: lines + further = events + joined + blank + the lines of ``bad``.
 
     :param data: the documents, one per line.
     :param joined: lines that belong to the event of an earlier line; ``traces`` of them are of stack traces.
     :param bad: line number, reason, and the line as ``text.decoded`` has it.
+    :param further: records behind the first one of a line whose end was lost.
+    :param fields, left_out: how many values documents have (at the least), and how many the track has no place for,
+        by field.
+    :param assumed: "year" and "zone" if times lacked them.
     :param not_utf8: lines with bytes that are no UTF-8.
-    :param left_out: documents with fields that the track has no place for, by field.
     :param kinds: field and kind of its values, where the index takes any fields.
     """
 
@@ -61,9 +71,12 @@ class Parsed:
     joined: int = 0
     traces: int = 0
     blank: int = 0
+    further: int = 0
     bad: list[tuple[int, str, str]] = field(default_factory=list)
     times: TimeRange = field(default_factory=TimeRange)
     not_utf8: int = 0
+    assumed: set[str] = field(default_factory=set)
+    fields: int = field(default=0, compare=False)
     left_out: Counter[str] = field(default_factory=Counter)
     kinds: set[tuple[str, str]] = field(default_factory=set)
 
@@ -84,10 +97,10 @@ class BlockParser:
         if isinstance(self._format, AccessLog):
             if plan.compiled:
                 self._quick = CompiledAccessLog(self._format.name)
-            elif plan.shape.strict:
+            elif plan.in_bulk:
                 self._quick = QuickAccessLog(self._format, self._fitter, self._anonymiser, self._times)
             else:
-                self._format.with_message = True
+                self._format.with_message = not plan.shape.strict
 
     def parse(self, block: Block) -> Parsed:
         """The block's documents and all that is to be said of it."""
@@ -100,6 +113,7 @@ class BlockParser:
                 if found.documents:
                     pieces.append(found.data)
                     parsed.documents += found.documents
+                    parsed.fields += found.documents * _LEAST_FIELDS
                     parsed.times.then(found.times)
                 else:
                     self._slow(decoded(found.data), block.line + found.line, parsed, pieces)
@@ -107,6 +121,7 @@ class BlockParser:
             self._slow(decoded(block.data), block.line, parsed, pieces)
         parsed.data = b"".join(pieces)
         parsed.left_out = self._fitter.left_out
+        parsed.assumed = set(self._format.clock.assumed)
         return parsed
 
     def _slow(self, text: str, first_line: int, parsed: Parsed, pieces: list[bytes]) -> None:
@@ -122,7 +137,8 @@ class BlockParser:
                     raise BadLine(TOO_LONG)
                 milliseconds, document = self._format.event(line, more)
                 document = self._fitter.fit(document)
-                if self._notes_kinds:
+                parsed.fields += len(document)
+                if self._notes_kinds and len(parsed.kinds) < MOST_KINDS:
                     parsed.kinds.update(value_kinds(document))
                 if self._anonymiser:
                     document = self._anonymiser.document(document)
@@ -157,6 +173,10 @@ class BlockParser:
             if not line.strip():
                 parsed.blank += 1
                 continue
+            *whole, line = self._format.records(line)
+            parsed.further += len(whole)
+            for record in whole:
+                yield number, [record]
             event, begun = [line], number
         if event:
             yield begun, event

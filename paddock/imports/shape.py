@@ -18,6 +18,7 @@ TIME_FIELD = "@timestamp"
 _WHOLE_NUMBERS = {"byte": 7, "short": 15, "integer": 31, "long": 63}
 _NUMBERS = frozenset(("float", "double", "half_float", "scaled_float"))
 _CACHED = 100_000
+TOO_LARGE = "numbers beyond a long"
 
 
 @dataclass(frozen=True)
@@ -120,17 +121,25 @@ class Fitter:
 
 
 def value_kinds(document: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, str]]:
-    """Every field with the kind of its value, as far as Elasticsearch refuses documents in which it changes."""
+    """Every field with the kinds of its values, as far as Elasticsearch refuses documents in which they change.
+
+    Elements of an array are values of its field, and a number that no long can hold is of a kind of its own.
+    """
     for name, value in document.items():
-        inner = value
-        while isinstance(inner, list) and inner:
-            inner = inner[0]
-        if isinstance(inner, dict):
-            yield path + name, "objects"
-            yield from value_kinds(inner, f"{path}{name}.")
-        elif isinstance(inner, bool):
-            yield path + name, "booleans"
-        elif isinstance(inner, (int, float)):
-            yield path + name, "numbers"
-        elif isinstance(inner, str):
-            yield path + name, "texts"
+        field = path + name
+        values = [value]
+        while values:
+            inner = values.pop()
+            if isinstance(inner, str):
+                yield field, "texts"
+            elif isinstance(inner, bool):
+                yield field, "booleans"
+            elif isinstance(inner, int) and not -(1 << 63) <= inner < 1 << 63:
+                yield field, TOO_LARGE
+            elif isinstance(inner, (int, float)):
+                yield field, "numbers"
+            elif isinstance(inner, dict):
+                yield field, "objects"
+                yield from value_kinds(inner, f"{field}.")
+            elif isinstance(inner, list):
+                values += inner

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,11 +17,19 @@ TIME_FIELDS = (
     "timestamp_ms", "timeMillis", "created", "created_at", "logged_at", "@t", "t",
 )  # fmt: skip
 _MESSAGE_FIELDS = ("msg", "log", "text", "short_message", "@m", "MESSAGE")
+# Names that Java's layouts in JSON give (ECS, Logstash's encoder, log4j's own), as the track logs has them.
+_JAVA_NAMES = {
+    "log.level": "level", "log.logger": "logger", "logger_name": "logger", "loggerName": "logger",
+    "process.thread.name": "thread", "thread_name": "thread", "threadName": "thread",
+    "error.stack_trace": "stack_trace",
+}  # fmt: skip
 # Elasticsearch keeps these names for itself and refuses documents that have them.
 _RESERVED = frozenset(
     ("_id", "_index", "_source", "_routing", "_type", "_field_names", "_ignored", "_seq_no", "_version", "_size",
      "_nested_path", "_doc_count", "_tier")
 )  # fmt: skip
+_BETWEEN = re.compile(r"\}\s*\{")
+_DECODER = json.JSONDecoder()
 
 
 class JsonLines(LineFormat):
@@ -50,8 +59,25 @@ class JsonLines(LineFormat):
             found = next((name for name in _MESSAGE_FIELDS if isinstance(document.get(name), str)), None)
             if found:
                 document["message"] = document.pop(found)
+        for name, usual in _JAVA_NAMES.items():
+            if name in document and usual not in document:
+                document[usual] = document.pop(name)
         _check_names(document)
         return milliseconds, document
+
+    def records(self, line: str) -> list[str]:
+        """See LineFormat: objects one behind the other."""
+        if not _BETWEEN.search(line):
+            return [line]
+        found, at = [], 0
+        try:
+            while at < len(line):
+                _, end = _DECODER.raw_decode(line, at)
+                found.append(line[at:end])
+                at = len(line) - len(line[end:].lstrip())
+        except (ValueError, RecursionError):
+            return [line]
+        return found
 
     def _take_time(self, document: dict[str, Any]) -> Any:
         """The time's text or number, which is taken out: it becomes @timestamp."""
@@ -59,6 +85,10 @@ class JsonLines(LineFormat):
         for name in names:
             if isinstance(document.get(name), (str, int, float)):
                 return document.pop(name)
+        instant = document.get("instant")
+        if self._time_field is None and isinstance(instant, dict) and isinstance(instant.get("epochSecond"), int):
+            del document["instant"]  # log4j's JSON layout
+            return f"{instant['epochSecond']}.{int(instant.get('nanoOfSecond', 0)):09d}"
         inner: Any = document
         *path, last = (self._time_field or "").split(".")
         for name in path:

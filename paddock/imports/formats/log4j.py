@@ -36,8 +36,9 @@ _HEAD = re.compile(
     r"(?P<message>.*)",
     re.DOTALL,
 )
+# Kafka: [%d] %p %m (%c)
+_KAFKA = re.compile(rf"\s*(?P<level>{_LEVELS})\s+(?P<message>.*) \((?P<logger>[\w$]+(?:\.[\w$]+)+)\)", re.DOTALL)
 _ONE_BRACKET = re.compile(_BRACKETS)
-_LOGGER_BEHIND = re.compile(r"(?P<message>.*) \((?P<logger>[\w$]+(?:\.[\w$]+)+)\)", re.DOTALL)
 TRACE_LINE = re.compile(
     r"\s+at [\w$.<]|\s*Caused by: |\s*Suppressed: |\s*\.\.\. \d+ (?:more|common frames)"
     r"|(?:Exception in thread |[\w$]+(?:\.[\w$]+)*(?:Exception|Error|Throwable)\b)|Traceback \(most recent"
@@ -49,17 +50,19 @@ class Log4j(LineFormat):
 
     name = "log4j"
     start = re.compile(rf"{_TIME}(?=[\s\[]|$)")
+    glued = re.compile(rf"(?<=[^\s\"'(\[=:,])(?={_TIME}\s*-?\s*(?:{_BRACKETS}\s*)?\[?(?:{_LEVELS})\b)")
 
     def event(self, line: str, more: Sequence[str]) -> tuple[int, dict[str, Any]]:
         """See LineFormat."""
         time = self.start.match(line)
         if not time:
             raise BadLine("no time at the beginning")
-        head = _HEAD.fullmatch(line, time.end())
+        kafka = _KAFKA.fullmatch(line, time.end()) if line.startswith("[") else None
+        head = kafka or _HEAD.fullmatch(line, time.end())
         if not head:
             raise BadLine("no level after the time")
         milliseconds = self.time(time["time"])
-        names, message = _names(head)
+        names, message = ({"logger": kafka["logger"]}, kafka["message"]) if kafka else _names(head)
         document: dict[str, Any] = {"level": head["level"].upper(), **names}
         of_trace = next((number for number, text in enumerate(more) if TRACE_LINE.match(text)), len(more))
         document["message"] = readable("\n".join([message, *more[:of_trace]]))
@@ -86,9 +89,6 @@ def _names(head: re.Match[str]) -> tuple[dict[str, Any], str]:
         names["application"] = brackets[0]
     if head["pid"]:
         names["pid"] = int(head["pid"])
-    behind = _LOGGER_BEHIND.fullmatch(behind_brackets)
-    if behind:
-        return {**names, "logger": behind["logger"]}, behind["message"]
     logger = head["logger"] or head["method"]
     if logger:
         names["logger"] = logger

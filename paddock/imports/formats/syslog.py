@@ -35,6 +35,10 @@ class Syslog(LineFormat):
     """Both RFCs, told apart line by line."""
 
     name = "syslog"
+    glued = re.compile(
+        r"(?<=[^\s\"'(\[=:,<])(?=(?:<\d{1,3}>)?(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ \d]\d "
+        r"\d\d:\d\d:\d\d \S+ [^\s:\[]{1,64}(?:\[\d+\])?: )"
+    )
 
     def event(self, line: str, more: Sequence[str]) -> tuple[int, dict[str, Any]]:
         """See LineFormat."""
