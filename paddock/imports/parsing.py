@@ -61,6 +61,7 @@ class Parsed:
         by field.
     :param assumed: "year" and "zone" if times lacked them.
     :param not_utf8: lines with bytes that are no UTF-8.
+    :param kept: words that the anonymisation left as they were, and how often.
     :param kinds: field and kind of its values, where the index takes any fields.
     """
 
@@ -79,6 +80,7 @@ class Parsed:
     fields: int = field(default=0, compare=False)
     left_out: Counter[str] = field(default_factory=Counter)
     kinds: set[tuple[str, str]] = field(default_factory=set)
+    kept: Counter[str] = field(default_factory=Counter, compare=False)
 
 
 class BlockParser:
@@ -121,6 +123,8 @@ class BlockParser:
             self._slow(decoded(block.data), block.line, parsed, pieces)
         parsed.data = b"".join(pieces)
         parsed.left_out = self._fitter.left_out
+        if self._anonymiser:
+            parsed.kept = self._anonymiser.kept()
         parsed.assumed = set(self._format.clock.assumed)
         return parsed
 

@@ -132,12 +132,12 @@ class QuickAccessLog:
             if milliseconds != seen.last:
                 seen.saw(milliseconds)
             if anonymiser:
-                client = anonymiser.address(client)
+                client = anonymiser.host(client)
                 user = user if user == "-" else anonymiser.user(user)
-                path = anonymiser.text(path)
+                path = anonymiser.host(path) if method == "CONNECT" else anonymiser.text(path)
                 query = anonymiser.query(query) if query else query
-                referrer = anonymiser.text(referrer) if referrer else referrer
-                agent = anonymiser.user_agent(agent) if agent else agent
+                referrer = anonymiser.text(referrer) if referrer and referrer != "-" else referrer
+                agent = anonymiser.text(agent) if agent and agent != "-" else agent
             add(
                 '{"@timestamp":"' + time + '","clientip":"' + client
                 + ('","method":"' if user == "-" else '","user":"' + user + '","method":"')

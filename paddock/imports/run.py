@@ -116,6 +116,8 @@ class _Import:
             corpus_file(track, self._options.name, written.documents),
             Provenance(self._options.name, track, FROM_IMPORT, details=self._details(bad, seconds or 0)),
         )
+        if self._options.audit:
+            self._totals.audit.write(Path(self._options.audit).expanduser())
         return ImportSummary(record, bad.keep(), time.monotonic() - began, self._totals.read_bytes)
 
     def _parse_and_write(

@@ -10,6 +10,7 @@ from typing import Any
 
 from paddock.corpora.record import CorpusRecord
 from paddock.files import gibibytes
+from paddock.imports.audit import Audit
 from paddock.imports.parsing import MOST_KINDS, Parsed
 from paddock.imports.shape import TOO_LARGE
 from paddock.imports.times import IsoTimes, TimeRange
@@ -36,6 +37,7 @@ class Totals:
     left_out: Counter[str] = field(default_factory=Counter)
     kinds: set[tuple[str, str]] = field(default_factory=set)
     lines_of: Counter[str] = field(default_factory=Counter)
+    audit: Audit = field(default_factory=Audit)
 
     def add(self, parsed: Parsed) -> None:
         """Count a block."""
@@ -53,6 +55,7 @@ class Totals:
         if len(self.kinds) < MOST_KINDS:
             self.kinds |= parsed.kinds
         self.times.then(parsed.times)
+        self.audit.add(parsed.kept)
 
     def add_long_line(self, source: str) -> None:
         """Count a line that was too long to be read."""
@@ -142,7 +145,14 @@ class ImportSummary:
             )
         yield from self._index_sentences()
         if details["anonymised"]:
-            yield "Anonymised: addresses, e-mail addresses, user names and query values were replaced."
+            yield (
+                "Anonymised: addresses, hosts, e-mail addresses, user names, secrets and query values were replaced, "
+                "as far as their form or a name beside them tells. Names in sentences and ids without one are not: "
+                "look through what stayed (--audit FILE writes all of it) before you hand the corpus on."
+            )
+            for kind, found in details["kept"].items():
+                if found:
+                    yield f"  {kind} that stayed: {', '.join(f'{text} ({count:,})' for text, count in found.items())}"
         yield f"Race on it: ./inv race --track {self.record.track} --corpus {self.record.name}"
 
     def _index_sentences(self) -> Iterator[str]:
@@ -176,6 +186,7 @@ def details(totals: Totals, reasons: Counter[str], **further: Any) -> dict[str, 
         "left_out": dict(totals.left_out.most_common()),
         "further": totals.further,
         "assumed": sorted(totals.assumed),
+        **({"kept": totals.audit.most_frequent()} if further["anonymised"] else {}),
         "mixed_fields": _mixed(totals.kinds),
         "distinct_fields": len(names := {name for name, _ in totals.kinds}),
         "depth": max((name.count(".") + 1 for name in names), default=0),

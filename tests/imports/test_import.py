@@ -494,3 +494,17 @@ def test_two_records_on_a_line_are_two_events(tmp_path: Path) -> None:
     details = summary.record.details
     assert details["lines"] + details["further"] == summary.record.documents + details["bad"] == 9
     assert "1 records stood behind another one on its line" in summary.render()
+
+
+def test_an_anonymised_import_ends_with_an_audit(tmp_path: Path) -> None:
+    """The summary names what stayed most often; --audit writes all of it; what was replaced is not among it."""
+    lines = [f"Jan  1 10:00:00 web-1 sshd[7]: Accepted password for bob{n} from 203.0.113.9 port 22" for n in range(60)]
+    audit = tmp_path / "audit.txt"
+    summary = run(write_lines(tmp_path / "log", lines), name="sys", anonymise=True, audit=str(audit))
+    assert re.search(r"words that stayed: .*Accepted \(60\)", summary.render())
+    written = [line.split("\t") for line in audit.read_text().splitlines()]
+    assert ["words", "60", "Accepted"] in written
+    assert ["numbers", "60", "22"] in written
+    assert not re.search(r"bob|203\.0\.113", audit.read_text() + summary.record.file.read_text())
+    with pytest.raises(UsageError, match="--audit is for --anonymise"):
+        run(tmp_path / "log", name="sys2", audit=str(audit))
