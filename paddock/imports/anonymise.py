@@ -177,16 +177,12 @@ class Anonymiser:
         """The value behind a name, in quotes or not."""
         word, gap, value = words[place], gaps[place], words[place + 1]
         replace = self._whole[kind]
-        field = gap == '":"'
-        if kind in (QUERY, HOST) and not field:
+        field = gap.startswith('":"')
+        if (field and '"' in gap[3:]) or (kind in (QUERY, HOST) and not field):
             return
-        if kind == QUERY:
-            yield place + 1, self.query(value)
+        if not (field or _ASSIGNED.fullmatch(gap)) or (word[-1:] == "=" and gap.isspace()):
             return
-        sign = word[-1:] in (":", "=") or ":" in gap or "=" in gap
-        if not _ASSIGNED.fullmatch(gap) or (word[-1:] == "=" and gap.isspace()):
-            return
-        if not sign:
+        if word[-1:] not in (":", "=") and ":" not in gap and "=" not in gap:
             named = word.lower() in _NAMED_BEHIND and not gap.strip(" \t\"'([")
             if named and value and "=" not in value and value.lower() not in _NO_NAMES:
                 yield place + 1, self.user(value)
@@ -201,13 +197,18 @@ class Anonymiser:
                     yield further, replace(words[further])
                 if "}" in behind or "\n" in behind:
                     return
-        quote = _QUOTES.search(gap[::-1])
-        yield place + 1, replace(value)
-        if quote:
-            for further in range(place + 2, len(words)):
-                if quote[0] in gaps[further - 1] or "\n" in gaps[further - 1]:
-                    break
-                yield further, replace(words[further])
+        quote = ['"'] if field else _QUOTES.search(gap[::-1])
+        end = place + 1
+        while quote and end < len(gaps) and quote[0] not in gaps[end] and "\n" not in gaps[end]:
+            end += 1
+        pieces = [value, *(piece for each in range(place + 1, end) for piece in (gaps[each], words[each + 1]))]
+        before = gap[3:] if field else ""
+        replaced = replace("".join([before, *pieces, gaps[end].partition('"')[0] if field and end < len(gaps) else ""]))
+        at = len(before)
+        for number, piece in enumerate(pieces):
+            if number % 2 == 0:
+                yield place + 1 + number // 2, replaced[at : at + len(piece)]
+            at += len(piece)
 
     def _cookies(self, _kind: str, place: int, words: list[str], gaps: list[str]) -> Iterable[tuple[int, str]]:
         """Everything to the end of the line or of the quotes."""

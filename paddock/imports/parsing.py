@@ -9,12 +9,12 @@ from typing import Any
 
 from paddock.imports.anonymise import Anonymiser
 from paddock.imports.blocks import LONGEST_LINE, Block
-from paddock.imports.formats.access import ACCESS_TYPES, AccessLog
+from paddock.imports.formats.access import AccessLog
 from paddock.imports.formats.base import BadLine
-from paddock.imports.formats.catalogue import ACCESS_LOGS, FormatChoice
+from paddock.imports.formats.catalogue import FormatChoice
 from paddock.imports.formats.json_lines import JsonLines
 from paddock.imports.formats.log4j import TRACE_LINE
-from paddock.imports.quick_access import CompiledAccessLog, QuickAccessLog
+from paddock.imports.quick import QuickLines, takes_usual
 from paddock.imports.shape import TIME_FIELD, Fitter, Shape, value_kinds
 from paddock.imports.text import as_json, decoded, is_utf8
 from paddock.imports.times import IsoTimes, TimeRange
@@ -36,15 +36,14 @@ class ParsingPlan:
     key: bytes | None = field(default=None, repr=False)
 
     @property
-    def compiled(self) -> bool:
-        """Whether compiled code parses most lines, so fast that further processes would bring nothing."""
-        return self.key is None and self.choice.time_format is None and self.in_bulk
+    def in_bulk(self) -> bool:
+        """Whether compiled code parses most lines, and nothing need be fitted to the track."""
+        return self.choice.time_format is None and takes_usual(self.choice.name, self.shape)
 
     @property
-    def in_bulk(self) -> bool:
-        """Whether it is an access log for a track that takes all that a usual line has: nothing need be fitted."""
-        types = {name: self.shape.properties.get(name, {}).get("type") for name in ACCESS_TYPES}
-        return self.shape.strict and self.choice.name in ACCESS_LOGS and types == ACCESS_TYPES
+    def compiled(self) -> bool:
+        """Whether most of the work leaves Python's global lock alone, so that threads do."""
+        return self.in_bulk and self.key is None
 
 
 @dataclass
@@ -95,14 +94,9 @@ class BlockParser:
         self._times = IsoTimes()
         self._anonymiser = Anonymiser(plan.key) if plan.key else None
         self._notes_kinds = not plan.shape.strict and isinstance(self._format, JsonLines)
-        self._quick: QuickAccessLog | CompiledAccessLog | None = None
+        self._quick = QuickLines(self._format, self._times) if plan.in_bulk else None
         if isinstance(self._format, AccessLog):
-            if plan.compiled:
-                self._quick = CompiledAccessLog(self._format.name)
-            elif plan.in_bulk:
-                self._quick = QuickAccessLog(self._format, self._fitter, self._anonymiser, self._times)
-            else:
-                self._format.with_message = not plan.shape.strict
+            self._format.with_message = not plan.shape.strict
 
     def parse(self, block: Block) -> Parsed:
         """The block's documents and all that is to be said of it."""
@@ -111,9 +105,9 @@ class BlockParser:
         parsed = Parsed(block.source, lines=block.lines)
         pieces: list[bytes] = []
         if self._quick:
-            for found in self._quick.stretches(block.data):
+            for found in self._quick.stretches(block.data, block.years):
                 if found.documents:
-                    pieces.append(found.data)
+                    pieces.append(self._anonymised(found.data))
                     parsed.documents += found.documents
                     parsed.fields += found.documents * _LEAST_FIELDS
                     parsed.times.then(found.times)
@@ -127,6 +121,12 @@ class BlockParser:
             parsed.kept = self._anonymiser.kept()
         parsed.assumed = set(self._format.clock.assumed)
         return parsed
+
+    def _anonymised(self, data: bytes) -> bytes:
+        """Whole documents, as text."""
+        if self._anonymiser is None:
+            return data
+        return self._anonymiser.text(data.decode("utf-8")).encode("utf-8")
 
     def _slow(self, text: str, first_line: int, parsed: Parsed, pieces: list[bytes]) -> None:
         for number, event in self._events(text, first_line, parsed):

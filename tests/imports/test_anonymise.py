@@ -148,8 +148,8 @@ def test_any_text_keeps_its_length(text: str) -> None:
 
 
 PIECES = ["a", "A", "1", "a@", "@a", "a.", "1.", "1-", "a=", "=", "%40", "/home/", "/a", "a:", ":", "1:", "?a=", "&a",
-          "user ", "user=", "host=", "for user ", "Cookie ", "Cookie: ", "<a@b.c>", "A <", " : ", '"', 'user="', "(", "a(uid=",
-          "~", "Bearer ", "0:", "::", "\\", "{", '{"user":{', "a_b-", "1a", ") CMD ("]  # fmt: skip
+          "user ", "user=", "host=", "for user ", "Cookie ", "Cookie: ", "<a@b.c>", "A <", " : ", '"', 'user="', "(",
+          "a(uid=", "~", "Bearer ", "0:", "::", "\\", "{", '{"user":{', "a_b-", "1a", ") CMD ("]  # fmt: skip
 
 
 @pytest.mark.parametrize("piece", PIECES)

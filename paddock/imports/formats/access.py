@@ -13,11 +13,6 @@ from paddock.imports.formats.base import BadLine, LineFormat
 from paddock.imports.text import unescaped
 from paddock.imports.times import Clock
 
-# What the track apache makes of a usual line's fields.
-ACCESS_TYPES = {
-    "clientip": "ip", "user": "keyword", "method": "keyword", "path": "text", "query": "text", "status": "short",
-    "bytes": "long", "referrer": "keyword", "http_version": "keyword", "user_agent": "text",
-}  # fmt: skip
 _QUOTED = r'"((?:[^"\\]|\\.)*)"'
 _COMMON = rf"(\S+) (\S+) (.*?) \[([^\]]+)\] {_QUOTED} (\d{{3}}|-) (\d+|-)"
 _REFERRER_AND_AGENT = rf" {_QUOTED} {_QUOTED}"
