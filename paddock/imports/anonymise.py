@@ -8,6 +8,7 @@ stay are counted, for a person to look through (see audit.py).
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -15,14 +16,15 @@ from typing import Any
 
 from paddock.imports.pseudonyms import Pseudonyms
 from paddock.imports.sensitive import HOST, QUERY, SECRET, USER, kind_of_field, kind_of_word, words_of
+from paddock.imports.text import as_json
 
 _CACHED = 200_000  # replacements remembered; then it begins anew, so that memory stays constant
 _MOST_DIGITS, _LEAST_RANDOM = 4, 24
 
 _GAPS = r"\s\"'()\[\]{},;|<>\\"
-# What separates words, with a single : or = behind it, as between the name and the value of JSON. Paddock's own time
-# is no word.
-_SEPARATOR = re.compile(rf'(\{{"@timestamp":"[^"]{{24}}"|[{_GAPS}]+(?:[:=](?![:=])[{_GAPS}]*)?)')
+# What separates words, with a single : or = behind it, as between the name and the value of JSON.
+_SEPARATOR = re.compile(rf"([{_GAPS}]+(?:[:=](?![:=])[{_GAPS}]*)?)")
+_TIME_ENDS = len('{"@timestamp":"2026-01-05T10:00:00.000Z"')
 _ASSIGNED = re.compile(r"\\*[\"']?\s*[:=]?\s*[\\\"'(\[{]*")
 _QUOTES = re.compile(r"[\"']")
 _PAIRED = re.compile(r"[=?&#]")
@@ -77,8 +79,13 @@ class Anonymiser:
         self._pseudonyms = Pseudonyms(key)
         self._words = _Remembered(self._word)
         self._kinds = _Remembered(kind_of_word)
-        self._whole = {USER: self.user, SECRET: self.secret, QUERY: self.query, HOST: self.host}
+        whole = {USER: self.user, SECRET: self.secret, QUERY: self.query, HOST: self.host}
+        self._whole = {kind: _Remembered(function).__getitem__ for kind, function in whole.items()}
+        self._user = self._whole[USER]
+        self._members = _Remembered(self._member)
+        self._words_of: dict[str, list[str]] = {}  # of members
         self._seen: list[str] = []
+        self._seen_members: list[str] = []
         self._replaced: list[str] = []
 
     # --- documents --------------------------------------------------------------------------------
@@ -126,6 +133,35 @@ class Anonymiser:
 
     # --- texts ------------------------------------------------------------------------------------
 
+    def lines(self, text: str) -> str:
+        """Many documents as lines of JSON with no escapes but of quotes, their times first and their messages last."""
+        if ',","' in text or ',"}' in text:  # a value that ends with a comma; then members cannot be told that easily
+            return "".join(f"{as_json(self.document(json.loads(line)))}\n" for line in text.split("\n")[:-1])
+        documents = [line.partition(',"message":"') for line in text.split("\n")]
+        members = "\n".join([head[_TIME_ENDS:] for head, _, _ in documents]).split(',"')
+        self._seen_members += members
+        heads = ',"'.join(map(self._members.__getitem__, members)).split("\n")
+        messages = self.text("\n".join([message for _, _, message in documents])).split("\n")
+        return "\n".join(
+            [
+                f"{head[:_TIME_ENDS]}{changed}{between}{message}"
+                for (head, between, _), changed, message in zip(documents, heads, messages, strict=True)
+            ]
+        )
+
+    def _member(self, member: str) -> str:
+        """A member of a document and what is behind it: name":"value" or name":number, and perhaps }."""
+        name, colon, value = member.partition('":"')
+        text, quote, behind = value.rpartition('"')
+        if not quote:
+            return member
+        before = len(self._seen)
+        kind = kind_of_field(name)
+        replaced = self._whole[kind](text) if kind else self.text(text)
+        self._words_of[member] = self._seen[before:]
+        del self._seen[before:]
+        return f"{name}{colon}{replaced}{quote}{behind}"
+
     def text(self, text: str) -> str:
         """Any text, also of many lines: as long as it was."""
         pieces = _SEPARATOR.split(text)
@@ -133,19 +169,26 @@ class Anonymiser:
         kinds = list(map(self._kinds.__getitem__, words))
         changed = list(map(self._words.__getitem__, words))
         self._seen += words
-        if any(kinds) or " : " in text or "@" in text:
-            for place, word in self._by_context(words, pieces[1::2], kinds):
-                self._replaced.append(words[place])
-                changed[place] = word
+        gaps = pieces[1::2]
+        places = [place for place, kind in enumerate(kinds) if kind]
+        if " : " in text or ("<" in text and "@" in text):
+            more = [place for place, gap in enumerate(gaps) if gap == " : " or "<" in gap]
+            places = sorted({*places, *more})
+        for place, word in self._by_context(places, words, gaps, kinds) if places else ():
+            self._replaced.append(words[place])
+            changed[place] = word
         pieces[::2] = changed
         return "".join(pieces)
 
-    def _by_context(self, words: list[str], gaps: list[str], kinds: list[str]) -> Iterable[tuple[int, str]]:
+    def _by_context(
+        self, places: list[int], words: list[str], gaps: list[str], kinds: list[str]
+    ) -> Iterable[tuple[int, str]]:
         """Places of words that others give away, and what they become."""
         last = len(words) - 1
         done = 0  # words up to here have been replaced already
-        for place, gap in enumerate(gaps):
+        for place in places:
             kind = kinds[place]
+            gap = gaps[place] if place < last else "\n"
             if kind and "\n" not in gap and place >= done:
                 if kind in self._whole or kind == "cookie":
                     rule = self._cookies if kind == "cookie" else self._assigned
@@ -157,20 +200,20 @@ class Anonymiser:
                     while name < last and words[name] in ("invalid", "user", "illegal"):
                         name += 1
                     if name < last and words[name + 1] == "from":
-                        yield name, self.user(words[name])
+                        yield name, self._user(words[name])
                 elif kind == "scheme" and len(words[place + 1]) >= 8 and gap.isspace():
                     yield place + 1, self.secret(words[place + 1])
                 elif kind == "connect" and _PORT.search(words[place + 1]):
                     yield place + 1, self.host(words[place + 1])
                 elif kind == "folder" and set(gap) == {"\\"}:
-                    yield place + 1, self.user(words[place + 1])
+                    yield place + 1, self._user(words[place + 1])
             if kind == "command" and place > 1 and gaps[place - 1].startswith(")") and gaps[place - 2].endswith("("):
-                yield place - 1, self.user(words[place - 1])  # (X) CMD
+                yield place - 1, self._user(words[place - 1])  # (X) CMD
             elif kind == "uid" and place and gaps[place - 1] == "(" and words[place - 1]:
-                yield place - 1, self.user(words[place - 1])  # X(uid=0)
+                yield place - 1, self._user(words[place - 1])  # X(uid=0)
             elif gap == " : " and words[place] and _begins(words, gaps, place):
-                yield place, self.user(words[place])  # sudo: X : TTY=
-            elif "<" in gap and "@" in words[place + 1]:
+                yield place, self._user(words[place])  # sudo: X : TTY=
+            elif "<" in gap and place < last and "@" in words[place + 1]:
                 yield from self._display_name(place, words, gaps)
 
     def _assigned(self, kind: str, place: int, words: list[str], gaps: list[str]) -> Iterable[tuple[int, str]]:
@@ -185,7 +228,7 @@ class Anonymiser:
         if word[-1:] not in (":", "=") and ":" not in gap and "=" not in gap:
             named = word.lower() in _NAMED_BEHIND and not gap.strip(" \t\"'([")
             if named and value and "=" not in value and value.lower() not in _NO_NAMES:
-                yield place + 1, self.user(value)
+                yield place + 1, self._user(value)
             return
         if value.lower() in _SCHEMES and place + 2 < len(words) and gaps[place + 1].isspace():
             yield place + 2, replace(words[place + 2])
@@ -277,7 +320,7 @@ class Anonymiser:
         before = ""
         for segment in path.split("/"):
             if segment[:1] == "~" or (before in _HOMES and segment and not _PAGES.fullmatch(segment)):
-                result.append(self.user(segment))
+                result.append(self._user(segment))
             elif before in _RESETS and len(segment) >= 8:
                 result.append(self.secret(segment))
             elif "@" in segment or "%40" in segment:
@@ -363,8 +406,14 @@ class Anonymiser:
     def kept(self) -> Counter[str]:
         """How often each word stood in the texts since the last call and stayed; of changed words, their parts."""
         counts = Counter(self._seen)
+        for member, count in Counter(self._seen_members).items():
+            for word in self._words_of.get(member, ()):
+                counts[word] += count
         counts.subtract(Counter(self._replaced))
-        self._seen, self._replaced = [], []
+        self._seen, self._seen_members, self._replaced = [], [], []
+        if len(self._words_of) > _CACHED:
+            self._words_of.clear()
+            self._members.clear()
         result: Counter[str] = Counter()
         for word, count in counts.items():
             if count <= 0 or not word:

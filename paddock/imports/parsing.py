@@ -15,7 +15,7 @@ from paddock.imports.formats.catalogue import FormatChoice
 from paddock.imports.formats.json_lines import JsonLines
 from paddock.imports.formats.log4j import TRACE_LINE
 from paddock.imports.quick import QuickLines, takes_usual
-from paddock.imports.shape import TIME_FIELD, Fitter, Shape, value_kinds
+from paddock.imports.shape import TIME_FIELD, Fitter, Kinds, Shape
 from paddock.imports.text import as_json, decoded, is_utf8
 from paddock.imports.times import IsoTimes, TimeRange
 
@@ -92,6 +92,7 @@ class BlockParser:
         self._format = plan.choice.build()
         self._fitter = Fitter(plan.shape)
         self._times = IsoTimes()
+        self._kinds = Kinds()
         self._anonymiser = Anonymiser(plan.key) if plan.key else None
         self._notes_kinds = not plan.shape.strict and isinstance(self._format, JsonLines)
         self._quick = QuickLines(self._format, self._times) if plan.in_bulk else None
@@ -126,7 +127,7 @@ class BlockParser:
         """Whole documents, as text."""
         if self._anonymiser is None:
             return data
-        return self._anonymiser.text(data.decode("utf-8")).encode("utf-8")
+        return self._anonymiser.lines(data.decode("utf-8")).encode("utf-8")
 
     def _slow(self, text: str, first_line: int, parsed: Parsed, pieces: list[bytes]) -> None:
         for number, event in self._events(text, first_line, parsed):
@@ -143,7 +144,7 @@ class BlockParser:
                 document = self._fitter.fit(document)
                 parsed.fields += len(document)
                 if self._notes_kinds and len(parsed.kinds) < MOST_KINDS:
-                    parsed.kinds.update(value_kinds(document))
+                    self._kinds.note(document, parsed.kinds)
                 if self._anonymiser:
                     document = self._anonymiser.document(document)
                 pieces.append(self._written(milliseconds, document).encode("utf-8"))
@@ -189,7 +190,9 @@ class BlockParser:
         """The document as a line of JSON, its time first."""
         try:
             time = self._times.text(milliseconds)
-            rest = as_json({name: value for name, value in document.items() if name != TIME_FIELD})
+            if TIME_FIELD in document:
+                document = {name: value for name, value in document.items() if name != TIME_FIELD}
+            rest = as_json(document)
         except OverflowError:
             raise BadLine("the time is out of range") from None
         except (ValueError, RecursionError):

@@ -11,18 +11,17 @@ from __future__ import annotations
 import hmac
 import ipaddress
 import re
+import struct
 from collections.abc import Iterator
 from urllib.parse import unquote_to_bytes
 
 # Ranges of characters that replace one another: a script each, roughly, and of one length in UTF-8 each.
 _RANGES = (
+    (0x30, 0x39), (0x41, 0x5A), (0x61, 0x7A),
     (0x00A0, 0x024F), (0x0250, 0x036F), (0x0370, 0x03FF), (0x0400, 0x052F), (0x0530, 0x07FF), (0x0800, 0x33FF),
     (0x3400, 0x9FFF), (0xA000, 0xABFF), (0xAC00, 0xD7A3), (0xDC80, 0xDCFF), (0xE000, 0xFFFF), (0x10000, 0x1FFFF),
     (0x20000, 0x10FFFF),
 )  # fmt: skip
-_ASCII = {
-    chr(code): span for span in ((0x30, 0x39), (0x41, 0x5A), (0x61, 0x7A)) for code in range(span[0], span[1] + 1)
-}
 _PERCENT = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
 _DIGIT_STARTS = (0, 0, 10, 100)  # the least octet of so many digits
 _OCTETS = (0, 10, 90, 156)  # and how many there are
@@ -41,9 +40,14 @@ class Pseudonyms:
     def word(self, text: str) -> str:
         """A text of the same length and pattern; punctuation and spaces stay where they are."""
         numbers = self._numbers("word", text)
-        result = "".join(_other(character, numbers) for character in text)
+        result = "".join(
+            [
+                chr(span[0] + next(numbers) % span[1]) if span else character
+                for character, span in zip(text, map(_SPANS.__getitem__, text), strict=True)
+            ]
+        )
         # A short text may meet itself.
-        return result if result != text else "".join(_next(character) for character in text)
+        return result if result != text else "".join(map(_next, text))
 
     def number(self, value: int) -> int:
         """A number of as many digits."""
@@ -119,27 +123,28 @@ class Pseudonyms:
         seed = hmac.digest(self._key, f"{kind} {text}".encode("utf-8", "surrogatepass"), "sha256")
         count = 0
         while True:
-            for at in range(0, len(seed), 4):
-                yield int.from_bytes(seed[at : at + 4], "big")
+            yield from struct.unpack(">8I", seed)
             count += 1
             seed = hmac.digest(self._key, seed + count.to_bytes(8, "big"), "sha256")
 
 
-def _range(character: str) -> tuple[int, int] | None:
-    if character.isascii():
-        return _ASCII.get(character)
-    code = ord(character)
-    return next(((first, last) for first, last in _RANGES if first <= code <= last), None)
+class _Spans(dict[str, "tuple[int, int] | None"]):
+    """For each character the first one of its kind and how many there are; None if it stays."""
+
+    def __missing__(self, character: str) -> tuple[int, int] | None:
+        code = ord(character)
+        found = next(((first, last - first + 1) for first, last in _RANGES if first <= code <= last), None)
+        if code < 128:
+            self[character] = found
+        return found
 
 
-def _other(character: str, numbers: Iterator[int]) -> str:
-    found = _range(character)
-    return chr(found[0] + next(numbers) % (found[1] - found[0] + 1)) if found else character
+_SPANS = _Spans()
 
 
 def _next(character: str) -> str:
-    found = _range(character)
-    return chr(found[0] + (ord(character) + 1 - found[0]) % (found[1] - found[0] + 1)) if found else character
+    span = _SPANS[character]
+    return chr(span[0] + (ord(character) + 1 - span[0]) % span[1]) if span else character
 
 
 def _percent_encoded(character: str) -> str:

@@ -200,6 +200,6 @@ def _mixed(kinds: set[tuple[str, str]]) -> dict[str, list[str]]:
     """Fields that have values of more than one kind."""
     by_field: dict[str, list[str]] = {}
     for name, kind in sorted(kinds):
-        if kind != TOO_LARGE:
+        if kind not in (TOO_LARGE, "lists"):
             by_field.setdefault(name, []).append(kind)
     return {name: found for name, found in by_field.items() if len(found) > 1}

@@ -29,7 +29,14 @@ _RESERVED = frozenset(
      "_nested_path", "_doc_count", "_tier")
 )  # fmt: skip
 _BETWEEN = re.compile(r"\}\s*\{")
-_DECODER = json.JSONDecoder()
+_MOST_KNOWN = 1000
+
+
+def _refuse(text: str) -> None:
+    raise ValueError(f"{text} is no JSON")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse)
 
 
 class JsonLines(LineFormat):
@@ -43,13 +50,14 @@ class JsonLines(LineFormat):
     def __init__(self, clock: Clock, time_field: str | None = None):
         super().__init__(clock)
         self._time_field = time_field
+        self._known: set[tuple[str, ...]] = set()
 
     def event(self, line: str, more: Sequence[str]) -> tuple[int, dict[str, Any]]:
         """See LineFormat."""
         if not line.lstrip().startswith("{"):
             raise BadLine("not a JSON object")
         try:
-            document = json.loads(readable(line), parse_constant=_refuse)
+            document = _DECODER.decode(readable(line))
         except (ValueError, RecursionError):
             raise BadLine("not valid JSON") from None
         if "null" in line:
@@ -62,7 +70,7 @@ class JsonLines(LineFormat):
         for name, usual in _JAVA_NAMES.items():
             if name in document and usual not in document:
                 document[usual] = document.pop(name)
-        _check_names(document)
+        _check_names(document, self._known)
         return milliseconds, document
 
     def records(self, line: str) -> list[str]:
@@ -106,24 +114,20 @@ def _without_nulls(value: Any) -> Any:
     return value
 
 
-def _check_names(document: dict[str, Any]) -> None:
-    """Names that Elasticsearch refuses."""
-    for name, value in document.items():
-        if name in _RESERVED:
-            raise BadLine(f"Elasticsearch keeps the field {name} for itself")
-        if not name.strip(" .") or name[0] == "." or name[-1] == "." or ".." in name:
-            raise BadLine("a field name that Elasticsearch refuses")
+def _check_names(document: dict[str, Any], known: set[tuple[str, ...]], reserved: frozenset[str] = _RESERVED) -> None:
+    """Refuse names that Elasticsearch refuses.
+
+    :param known: names that have been checked; most documents have those of another one.
+    """
+    names = (*document, str(len(reserved)))
+    if names not in known:
+        for name in document:
+            if name in reserved:
+                raise BadLine(f"Elasticsearch keeps the field {name} for itself")
+            if not name.strip(" .") or name[0] == "." or name[-1] == "." or ".." in name:
+                raise BadLine("a field name that Elasticsearch refuses")
+        if len(known) < _MOST_KNOWN:
+            known.add(names)
+    for value in document.values():
         if isinstance(value, dict):
-            _check_inner_names(value)
-
-
-def _check_inner_names(document: dict[str, Any]) -> None:
-    for name, value in document.items():
-        if not name.strip(" .") or name[0] == "." or name[-1] == "." or ".." in name:
-            raise BadLine("a field name that Elasticsearch refuses")
-        if isinstance(value, dict):
-            _check_inner_names(value)
-
-
-def _refuse(text: str) -> None:
-    raise ValueError(f"{text} is no JSON")
+            _check_names(value, known, frozenset())
