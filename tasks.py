@@ -1,9 +1,11 @@
 """Paddock's tasks for Invoke; ./inv --list shows them. What each does stands in paddock/command_line."""
 
+import sys
+
 from invoke import Collection
 
 from paddock.command_line.benches import bench
-from paddock.command_line.corpora import corpus
+from paddock.command_line.corpora import corpus, refuse_loose_files
 from paddock.command_line.development import lint, test, validate
 from paddock.command_line.lists import cars, challenges, corpora, track, tracks
 from paddock.command_line.races import doctor, race
@@ -28,3 +30,4 @@ namespace = Collection(
     lint,
     test,
 )
+refuse_loose_files(sys.argv[1:])

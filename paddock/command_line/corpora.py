@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
-from invoke import Collection, Context, task
+from invoke import Collection, Context, Exit, task
 
 from paddock.command_line.inspect import corpus_inspect
 from paddock.command_line.sentences import command, whole_number
@@ -71,10 +72,11 @@ def corpus_verify(_context: Context) -> None:
     help={
         "file": "a log file, plain, .gz, .bz2 or .zst; a pattern in quotes; - is standard input; further ones after --",
         "name": "what the corpus is called",
-        "format": "apache-common, apache-combined, nginx, json-lines, log4j, syslog, regex=..., grok=... or auto",
+        "format": "auto, or one of docs/corpora.md: apache-combined, syslog, log4j, json-lines, regex=..., grok=...",
         "track": "the track whose documents these are to be (from the format)",
         "max-bad": "how many bad lines there may be, a number or a percentage",
-        "anonymise": "replace addresses, user names, e-mail addresses and query values",
+        "anonymise": "replace addresses, hosts, user names, e-mail addresses, secrets and query values",
+        "audit": "a file for all that --anonymise left as it was, most frequent first, to be looked through",
         "key-file": "the key of --anonymise, so that imports agree; otherwise a new one that nobody keeps",
         "archive": "also a compressed archive beside it, to hand on: zst, or bz2 for older Rallies",
         "shift-to-now": "move all times by one constant, so that the last one is now",
@@ -96,6 +98,7 @@ def corpus_import(
     max_bad: str = "1%",
     anonymise: bool = False,
     key_file: str | None = None,
+    audit: str | None = None,
     shift_to_now: bool = False,
     year: str | None = None,
     zone: str = "UTC",
@@ -130,6 +133,7 @@ def corpus_import(
         max_bad=max_bad,
         anonymise=anonymise,
         key_file=key_file,
+        audit=audit,
         shift_to_now=shift_to_now,
         year=whole_number("--year", year),
         zone=zone,
@@ -143,6 +147,32 @@ def corpus_import(
     if archive:
         say(f"{archive_corpus(summary.record, archive, progress)}: the archive.")
     print_result(as_json(summary.as_json()) if json else summary.render())
+
+
+def refuse_loose_files(words: Sequence[str]) -> None:
+    """A pattern that the shell has expanded, before Invoke takes the second file for a task.
+
+    :param words: the command line without the program.
+    :raises Exit: if an import is given more than one file without a ``--``.
+    """
+    if "corpus.import" not in words:
+        return
+    flags = {"-" * (1 + (len(name) > 1)) + name: each for each in corpus_import.get_arguments() for name in each.names}
+    files: list[str] = []
+    rest = iter(words[words.index("corpus.import") + 1 :])
+    for word in rest:
+        if word == "--":
+            break
+        if not word.startswith("-") or word == "-":
+            files.append(word)
+        elif word in flags and flags[word].takes_value:
+            next(rest, None)
+    if len(files) > 1:
+        raise Exit(
+            f"There is more than one file ('{files[0]}', '{files[1]}'): put a pattern in quotes, or the further files "
+            f"after -- at the end.",
+            2,
+        )
 
 
 corpus = Collection("corpus")

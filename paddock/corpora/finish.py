@@ -5,7 +5,10 @@ from __future__ import annotations
 import datetime
 import itertools
 import os
+import signal
+import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -60,7 +63,8 @@ def changing(track: str) -> Iterator[Path]:
 def unfinished(track: str) -> Iterator[Path]:
     """A temporary file in the folder of the track's corpora, for ``finish_corpus``; it goes if that is not called.
 
-    Holds the folder's lock (see ``changing``), and removes what killed processes left.
+    Holds the folder's lock (see ``changing``), and removes what killed processes left. SIGTERM ends the block with
+    SystemExit, so that it leaves nothing either.
 
     :raises MachineError: for every OSError in the block, and if the folder cannot be written to.
     """
@@ -71,9 +75,23 @@ def unfinished(track: str) -> Iterator[Path]:
         os.close(handle)
         temporary = Path(name)
         try:
-            yield temporary
+            with _ended_by_sigterm():
+                yield temporary
         finally:
             temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def _ended_by_sigterm() -> Iterator[None]:
+    """SIGTERM as an exception, which cleans up on its way; only the main thread can have it so."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def finish_corpus(temporary: Path, written: Written, file: Path, made: Provenance) -> CorpusRecord:

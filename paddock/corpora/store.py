@@ -175,6 +175,11 @@ def _find_import(track: str, name: str, documents: int | None, seed: int | None)
     imports = _imports(track)
     named = sorted((record for record in imports if record.name == name), key=lambda record: record.made_at)
     if not named:
+        others = sorted({record.track for record in _imports("*") if record.name == name})
+        if others:
+            raise UsageError(
+                f"The corpus '{name}' has documents of the track '{others[0]}', not of '{track}': name that track."
+            )
         recipes = [recipe for recipe in recipe_names() if load_recipe(recipe).track == track]
         raise unknown("corpus", name, sorted({*recipes, *(record.name for record in imports)}), "./inv corpora")
     if seed is not None:

@@ -49,16 +49,28 @@ class BadLineLimit:
 class BadLines:
     """The file of bad lines: source, line number, reason and line, separated by tabs; made with the first of them.
 
-    A context manager. Only its owner can read the file, because its lines are as they were, anonymised or not.
+    A context manager. Only its owner can read the file, because its lines are as they were, anonymised or not. Until
+    the import has succeeded (``keep``) it has another name, so that those of an earlier import stay.
+
+    :param file: the file's name in the end.
     """
 
     def __init__(self, file: Path):
-        self.file = file
+        self._final = file
+        self.file = file.with_name(file.name.replace(".bad.txt", ".failed.bad.txt"))
         self.count = 0
         self.reasons: Counter[str] = Counter()
         self.examples: dict[str, str] = {}
         self._target: int | None = None
-        file.unlink(missing_ok=True)
+        self.file.unlink(missing_ok=True)
+
+    def keep(self) -> Path | None:
+        """Give the file its name: those of the import that this one replaces go. None if there are no bad lines."""
+        if self.count:
+            self.file = self.file.replace(self._final)
+            return self.file
+        self._final.unlink(missing_ok=True)
+        return None
 
     def add(self, source: str, line: int, reason: str, text: str) -> None:
         """Set a line aside."""

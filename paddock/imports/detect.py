@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from paddock.errors import FileError
 from paddock.imports.blocks import Block
+from paddock.imports.formats.base import NO_TIME_READ
 from paddock.imports.formats.catalogue import AUTOMATIC, TRACK_OF_FORMAT, FormatChoice
 from paddock.imports.parsing import BlockParser, Parsed, ParsingPlan
 from paddock.imports.shape import Shape
@@ -39,9 +40,19 @@ def choose_format(choice: FormatChoice, source: Source, say: Callable[[str], Non
     """
     sample = sample_block(source)
     if choice.name != AUTOMATIC:
-        asked = _fit(choice.short_name, try_out(choice, sample))
+        tried = try_out(choice, sample)
+        asked = _fit(choice.short_name, tried)
         if asked.share >= _ENOUGH:
             return choice
+        untimed = [line for line, reason, _ in tried.bad if reason == NO_TIME_READ]
+        if len(untimed) >= _ENOUGH * asked.lines > 0:
+            raise FileError(
+                source.label,
+                f"the format {asked.format} fits {len(untimed):,} of the first {asked.lines:,} lines, but their time "
+                f"cannot be read: say how it is written with --time-format, for example '%d.%m.%Y %H:%M:%S', 'epoch' "
+                f"or 'epoch-ms'.",
+                untimed[0],
+            )
         found = fits(choice, sample)
         if asked.fitting and found[0].share < _ENOUGH:
             return choice

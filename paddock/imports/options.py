@@ -30,6 +30,7 @@ class ImportOptions:
     :param format: "auto" or as FormatChoice has it.
     :param max_bad: how many bad lines there may be, as a number or a percentage.
     :param year: of the first line of each file, for formats without one.
+    :param audit: the file for all that an anonymised import left as it was.
     :param force: replace the corpus that was imported under this name before.
     """
 
@@ -40,6 +41,7 @@ class ImportOptions:
     max_bad: str = DEFAULT_MAX_BAD
     anonymise: bool = False
     key_file: str | None = None
+    audit: str | None = None
     shift_to_now: bool = False
     year: int | None = None
     zone: str = "UTC"
@@ -64,6 +66,10 @@ def check_options(options: ImportOptions) -> BadLineLimit:
         options.choice.build()
     if options.key_file and not options.anonymise:
         raise UsageError("--key-file is for --anonymise: add that, or leave the key file out.")
+    if options.audit and not options.anonymise:
+        raise UsageError("--audit is for --anonymise: add that, or leave the audit out.")
+    if options.audit and not Path(options.audit).expanduser().parent.is_dir():
+        raise FileError(options.audit, "there is no folder for this file: make it first.")
     if options.year is not None and not _YEARS[0] <= options.year <= _YEARS[1]:
         raise UsageError(f"--year {options.year} is no year from {_YEARS[0]} to {_YEARS[1]}.")
     return BadLineLimit(options.max_bad)

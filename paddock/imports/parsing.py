@@ -11,14 +11,16 @@ from paddock.imports.anonymise import Anonymiser
 from paddock.imports.blocks import LONGEST_LINE, Block
 from paddock.imports.formats.access import AccessLog
 from paddock.imports.formats.base import BadLine
-from paddock.imports.formats.catalogue import ACCESS_LOGS, FormatChoice
+from paddock.imports.formats.catalogue import FormatChoice
 from paddock.imports.formats.json_lines import JsonLines
 from paddock.imports.formats.log4j import TRACE_LINE
-from paddock.imports.quick_access import CompiledAccessLog, QuickAccessLog
-from paddock.imports.shape import TIME_FIELD, Fitter, Shape, value_kinds
+from paddock.imports.quick import QuickLines, takes_usual
+from paddock.imports.shape import TIME_FIELD, Fitter, Kinds, Shape
 from paddock.imports.text import as_json, decoded, is_utf8
 from paddock.imports.times import IsoTimes, TimeRange
 
+_LEAST_FIELDS = 4  # of a usual line of an access log: client, method, path and status
+MOST_KINDS = 20_000  # of fields are noted, so that memory stays constant
 TOO_LONG = f"longer than {LONGEST_LINE >> 20} MiB"
 
 
@@ -34,23 +36,31 @@ class ParsingPlan:
     key: bytes | None = field(default=None, repr=False)
 
     @property
+    def in_bulk(self) -> bool:
+        """Whether compiled code parses most lines, and nothing need be fitted to the track."""
+        return self.choice.time_format is None and takes_usual(self.choice.name, self.shape)
+
+    @property
     def compiled(self) -> bool:
-        """Whether compiled code parses most lines, so fast that further processes would bring nothing."""
-        is_usual = self.key is None and self.choice.time_format is None and self.shape.strict
-        return is_usual and self.choice.name in ACCESS_LOGS
+        """Whether most of the work leaves Python's global lock alone, so that threads do."""
+        return self.in_bulk and self.key is None
 
 
 @dataclass
 class Parsed:
     """What became of a block.
 
-    Every line is counted once: lines = events + joined + blank + the lines of ``bad``.
+    Every line is counted once: lines + further = events + joined + blank + the lines of ``bad``.
 
     :param data: the documents, one per line.
     :param joined: lines that belong to the event of an earlier line; ``traces`` of them are of stack traces.
     :param bad: line number, reason, and the line as ``text.decoded`` has it.
+    :param further: records behind the first one of a line whose end was lost.
+    :param fields, left_out: how many values documents have (at the least), and how many the track has no place for,
+        by field.
+    :param assumed: "year" and "zone" if times lacked them.
     :param not_utf8: lines with bytes that are no UTF-8.
-    :param left_out: documents with fields that the track has no place for, by field.
+    :param kept: words that the anonymisation left as they were, and how often.
     :param kinds: field and kind of its values, where the index takes any fields.
     """
 
@@ -61,11 +71,15 @@ class Parsed:
     joined: int = 0
     traces: int = 0
     blank: int = 0
+    further: int = 0
     bad: list[tuple[int, str, str]] = field(default_factory=list)
     times: TimeRange = field(default_factory=TimeRange)
     not_utf8: int = 0
+    assumed: set[str] = field(default_factory=set)
+    fields: int = field(default=0, compare=False)
     left_out: Counter[str] = field(default_factory=Counter)
     kinds: set[tuple[str, str]] = field(default_factory=set)
+    kept: Counter[str] = field(default_factory=Counter, compare=False)
 
 
 class BlockParser:
@@ -78,16 +92,12 @@ class BlockParser:
         self._format = plan.choice.build()
         self._fitter = Fitter(plan.shape)
         self._times = IsoTimes()
+        self._kinds = Kinds()
         self._anonymiser = Anonymiser(plan.key) if plan.key else None
         self._notes_kinds = not plan.shape.strict and isinstance(self._format, JsonLines)
-        self._quick: QuickAccessLog | CompiledAccessLog | None = None
+        self._quick = QuickLines(self._format, self._times) if plan.in_bulk else None
         if isinstance(self._format, AccessLog):
-            if plan.compiled:
-                self._quick = CompiledAccessLog(self._format.name)
-            elif plan.shape.strict:
-                self._quick = QuickAccessLog(self._format, self._fitter, self._anonymiser, self._times)
-            else:
-                self._format.with_message = True
+            self._format.with_message = not plan.shape.strict
 
     def parse(self, block: Block) -> Parsed:
         """The block's documents and all that is to be said of it."""
@@ -96,10 +106,11 @@ class BlockParser:
         parsed = Parsed(block.source, lines=block.lines)
         pieces: list[bytes] = []
         if self._quick:
-            for found in self._quick.stretches(block.data):
+            for found in self._quick.stretches(block.data, block.years):
                 if found.documents:
-                    pieces.append(found.data)
+                    pieces.append(self._anonymised(found.data))
                     parsed.documents += found.documents
+                    parsed.fields += found.documents * _LEAST_FIELDS
                     parsed.times.then(found.times)
                 else:
                     self._slow(decoded(found.data), block.line + found.line, parsed, pieces)
@@ -107,7 +118,16 @@ class BlockParser:
             self._slow(decoded(block.data), block.line, parsed, pieces)
         parsed.data = b"".join(pieces)
         parsed.left_out = self._fitter.left_out
+        if self._anonymiser:
+            parsed.kept = self._anonymiser.kept()
+        parsed.assumed = set(self._format.clock.assumed)
         return parsed
+
+    def _anonymised(self, data: bytes) -> bytes:
+        """Whole documents, as text."""
+        if self._anonymiser is None:
+            return data
+        return self._anonymiser.lines(data.decode("utf-8")).encode("utf-8")
 
     def _slow(self, text: str, first_line: int, parsed: Parsed, pieces: list[bytes]) -> None:
         for number, event in self._events(text, first_line, parsed):
@@ -122,8 +142,9 @@ class BlockParser:
                     raise BadLine(TOO_LONG)
                 milliseconds, document = self._format.event(line, more)
                 document = self._fitter.fit(document)
-                if self._notes_kinds:
-                    parsed.kinds.update(value_kinds(document))
+                parsed.fields += len(document)
+                if self._notes_kinds and len(parsed.kinds) < MOST_KINDS:
+                    self._kinds.note(document, parsed.kinds)
                 if self._anonymiser:
                     document = self._anonymiser.document(document)
                 pieces.append(self._written(milliseconds, document).encode("utf-8"))
@@ -157,6 +178,10 @@ class BlockParser:
             if not line.strip():
                 parsed.blank += 1
                 continue
+            *whole, line = self._format.records(line)
+            parsed.further += len(whole)
+            for record in whole:
+                yield number, [record]
             event, begun = [line], number
         if event:
             yield begun, event
@@ -165,7 +190,9 @@ class BlockParser:
         """The document as a line of JSON, its time first."""
         try:
             time = self._times.text(milliseconds)
-            rest = as_json({name: value for name, value in document.items() if name != TIME_FIELD})
+            if TIME_FIELD in document:
+                document = {name: value for name, value in document.items() if name != TIME_FIELD}
+            rest = as_json(document)
         except OverflowError:
             raise BadLine("the time is out of range") from None
         except (ValueError, RecursionError):

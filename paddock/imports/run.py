@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
@@ -19,10 +20,11 @@ from paddock.files import require_room
 from paddock.imports.bad_lines import BadLineLimit, BadLines
 from paddock.imports.blocks import Block, LongLine, blocks
 from paddock.imports.detect import choose_format, sample_block, try_out
+from paddock.imports.formats.base import NO_TIME_READ
 from paddock.imports.formats.catalogue import FormatChoice
 from paddock.imports.options import ImportOptions, anonymisation_key, check_options, expanded
-from paddock.imports.parsing import TOO_LONG, ParsingPlan
-from paddock.imports.shape import track_shape
+from paddock.imports.parsing import TOO_LONG, BlockParser, ParsingPlan
+from paddock.imports.shape import Shape, track_shape
 from paddock.imports.shift import shifted
 from paddock.imports.sources import Source, open_sources
 from paddock.imports.summary import ImportSummary, Totals, details
@@ -35,6 +37,7 @@ from paddock.paths import data_folder
 Progress = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
 
 _A_DAY = 86_400
+_MOST_LEFT_OUT = 9  # times as many values as are kept
 _UNFOLDED = 5  # what a compressed log grows to at the least
 
 
@@ -61,10 +64,12 @@ def import_corpus(
     ordered = _in_order(sources, choice, options.year)
     if [source for source, _ in ordered] != sources:
         say(f"In the order of their first time stamps: {', '.join(source.label for source, _ in ordered)}.")
+    _check_first_lines(choice, shape, sources[0])
     folder = data_folder(corpus_name(track))
     require_room(folder, _bytes_at_least(sources, 2 if options.shift_to_now else 1), f"The corpus '{options.name}'")
     work = _Import(options, ParsingPlan(choice, shape, key), ordered, limit, folder / f"{options.name}.bad.txt")
     with unfinished(track) as temporary:
+        earlier = _earlier_imports(track, options)  # another import may have ended while this one waited for the lock
         summary = work.run(temporary, track, progress, processes)
         for record in earlier:
             if record.file != summary.record.file:
@@ -111,7 +116,9 @@ class _Import:
             corpus_file(track, self._options.name, written.documents),
             Provenance(self._options.name, track, FROM_IMPORT, details=self._details(bad, seconds or 0)),
         )
-        return ImportSummary(record, bad.file if bad.count else None, time.monotonic() - began, self._totals.read_bytes)
+        if self._options.audit:
+            self._totals.audit.write(Path(self._options.audit).expanduser())
+        return ImportSummary(record, bad.keep(), time.monotonic() - began, self._totals.read_bytes)
 
     def _parse_and_write(
         self, file: Path, bad: BadLines, advance: Callable[[int], None] | None, processes: int | None
@@ -131,6 +138,7 @@ class _Import:
                         writer.write(result.data, result.documents)
                 self._check_limit(bad, at_the_end=False)
             self._check_limit(bad, at_the_end=True)
+            _check_left_out(self._plan.shape, totals.fields, totals.left_out)
             if totals.documents == 0:
                 raise UsageError(
                     f"None of the {totals.lines:,} lines is an event{_where(bad)}: there is nothing to import."
@@ -153,7 +161,7 @@ class _Import:
         raise UsageError(
             f"{bad.count:,} of the first {self._totals.lines:,} lines are bad, more than --max-bad {self._limit.text} "
             f"allows; most often: {reason} (first at {bad.examples[reason]}). They are in {bad.file}: mend the log, "
-            f"choose another --format, or raise --max-bad."
+            f"{_remedy(reason)}, or raise --max-bad."
         )
 
     def _seconds_to_now(self) -> int | None:
@@ -220,6 +228,39 @@ def _in_order(sources: list[Source], choice: FormatChoice, year: int | None) -> 
 def _bytes_at_least(sources: list[Source], copies: int) -> int:
     """What the documents will take at the least: JSON is never shorter than the lines of a log."""
     return copies * sum(source.size * (_UNFOLDED if source.compression else 1) for source in sources)
+
+
+def _check_first_lines(choice: FormatChoice, shape: Shape, source: Source) -> None:
+    """Refuse a track that has no place for what the log says, before anything is written.
+
+    :raises UsageError: if nearly all fields would be left out.
+    """
+    plan = ParsingPlan(choice, shape)
+    if not plan.in_bulk:
+        parsed = BlockParser(plan).parse(sample_block(source))
+        _check_left_out(shape, parsed.fields, parsed.left_out)
+
+
+def _remedy(reason: str) -> str:
+    if reason == NO_TIME_READ:
+        return "say with --time-format how times are written"
+    if "as the track" in reason:
+        return "take another track's documents, such as --track logs, which takes any values"
+    return "choose another --format"
+
+
+def _check_left_out(shape: Shape, kept: int, left_out: Counter[str]) -> None:
+    """Refuse documents of which hardly anything is left.
+
+    :raises UsageError: if the track has no place for nearly all values.
+    """
+    lost = sum(left_out.values())
+    if lost > kept * _MOST_LEFT_OUT:
+        names = ", ".join(name for name, _ in left_out.most_common(5))
+        raise UsageError(
+            f"The track {shape.track} has no field for nearly all that these lines say ({names}): leave --track out, "
+            f"or name one that has, such as --track logs, which takes any fields."
+        )
 
 
 def _where(bad: BadLines) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +18,7 @@ TIME_FIELD = "@timestamp"
 _WHOLE_NUMBERS = {"byte": 7, "short": 15, "integer": 31, "long": 63}
 _NUMBERS = frozenset(("float", "double", "half_float", "scaled_float"))
 _CACHED = 100_000
+TOO_LARGE = "numbers beyond a long"
 
 
 @dataclass(frozen=True)
@@ -72,10 +73,10 @@ class Fitter:
         if unknown:
             self.left_out.update(path + name for name in unknown)
             document = {name: value for name, value in document.items() if name in properties}
-        for name, value in document.items():
-            mapping = properties.get(name)
-            if mapping is None:
+        for name, mapping in properties.items():
+            if name not in document:
                 continue
+            value = document[name]
             if "properties" in mapping:
                 if not isinstance(value, dict):
                     raise BadLine(f"'{path}{name}' is no object, as the track {self._shape.track} has it")
@@ -119,18 +120,32 @@ class Fitter:
         return known
 
 
-def value_kinds(document: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, str]]:
-    """Every field with the kind of its value, as far as Elasticsearch refuses documents in which it changes."""
-    for name, value in document.items():
-        inner = value
-        while isinstance(inner, list) and inner:
-            inner = inner[0]
-        if isinstance(inner, dict):
-            yield path + name, "objects"
-            yield from value_kinds(inner, f"{path}{name}.")
-        elif isinstance(inner, bool):
-            yield path + name, "booleans"
-        elif isinstance(inner, (int, float)):
-            yield path + name, "numbers"
-        elif isinstance(inner, str):
-            yield path + name, "texts"
+class Kinds:
+    """Notes the kinds of fields' values, as far as Elasticsearch refuses documents in which they change."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[Any, ...], frozenset[tuple[str, str]]] = {}
+
+    def note(self, document: Mapping[str, Any], kinds: set[tuple[str, str]], path: str = "") -> None:
+        """Add field and kind of every value.
+
+        Elements of an array are values of its field, and a number that no long can hold is of a kind of its own.
+        """
+        types = (path, *document, *map(type, document.values()))
+        known = self._known.get(types)
+        if known is None:
+            known = frozenset((path + name, _KINDS.get(type(value), "")) for name, value in document.items())
+            if len(self._known) < _CACHED:
+                self._known[types] = known
+        kinds |= known
+        for name, value in document.items():
+            if type(value) is int and not -(1 << 63) <= value < 1 << 63:
+                kinds.add((path + name, TOO_LARGE))
+            elif isinstance(value, dict):
+                self.note(value, kinds, f"{path}{name}.")
+            elif isinstance(value, list):
+                for element in value:
+                    self.note({name: element}, kinds, path)
+
+
+_KINDS = {str: "texts", bool: "booleans", int: "numbers", float: "numbers", dict: "objects", list: "lists"}

@@ -1,14 +1,19 @@
-"""The inputs of an import as streams: files or standard input; plain, gzip, bzip2 or zstd by their first bytes."""
+"""The inputs of an import as streams: files, pipes or standard input; plain, gzip, bzip2 or zstd by their first bytes.
+
+What is no regular file (a pipe, <(...), a FIFO) can be opened only once: its beginning is kept to be looked at.
+"""
 
 from __future__ import annotations
 
 import bz2
 import io
+import stat
 import sys
 import time
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -22,7 +27,7 @@ _COMPRESSED_PIECE = 64 << 10
 _ZSTD_SKIPPABLE = tuple(bytes([low]) + b"\x2a\x4d\x18" for low in range(0x50, 0x60))
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _LOOKED_AT = 4096
-_HEAD = 1 << 20  # of standard input, to find its format
+_HEAD = 1 << 20  # of a pipe, to find its format
 
 
 @dataclass(frozen=True)
@@ -30,11 +35,12 @@ class Source:
     """One input.
 
     :param label: what the user called it.
-    :param path: None for standard input.
+    :param path: None for a pipe.
     :param modified: seconds since 1970 UTC: the file's modification time, or now.
     :param compression: "gzip", "bzip2", "zstd" or "".
-    :param size: bytes as it lies on disk; 0 for standard input.
-    :param head: what was read of standard input to find that out.
+    :param size: bytes as it lies on disk; 0 for a pipe.
+    :param pipe: the open pipe, which can be read once, and ``head``, what was read of it to look at.
+    :param returns: whether lines end with carriage returns alone, which become line feeds.
     """
 
     label: str
@@ -42,7 +48,9 @@ class Source:
     modified: float
     compression: str
     size: int
+    pipe: AbstractContextManager[IO[bytes]] = field(default=nullcontext(io.BytesIO()), repr=False)
     head: bytes = field(default=b"", repr=False)
+    returns: bool = False
 
     def pieces(self, advance: Callable[[int], None] | None = None) -> Iterator[bytes]:
         """The decompressed contents in pieces.
@@ -52,62 +60,52 @@ class Source:
         """
         size = _COMPRESSED_PIECE if self.compression else _PIECE
         try:
-            with self._open() as stream:
-                raw = _raw_pieces(self.head, stream, size, advance)
-                yield from _decompressed(raw, self) if self.compression else raw
+            with self.path.open("rb") if self.path else self.pipe as stream:
+                yield from self._contents(_raw_pieces(self.head, stream, size, advance))
         except OSError as error:
             raise FileError(self.label, f"this cannot be read: {error.strerror or error}.") from None
 
+    def first_pieces(self) -> Iterator[bytes]:
+        """As ``pieces``, but of a pipe what was read of it, which can still be read."""
+        return self.pieces() if self.path else self._contents(_raw_pieces(self.head, io.BytesIO()))
+
+    def _contents(self, raw: Iterator[bytes]) -> Iterator[bytes]:
+        plain = _decompressed(raw, self) if self.compression else raw
+        return (piece.replace(b"\r", b"\n") for piece in plain) if self.returns else plain
+
     def beginning(self, lines: int, most_bytes: int = 1 << 20) -> bytes:
-        """The first lines, whole ones if they are not too long; standard input can still be read from its start.
+        """The first lines, whole ones if they are not too long; a pipe can still be read from its start.
 
         :raises FileError: as ``pieces``.
         """
         data = b""
         try:
-            for piece in self.pieces() if self.path else self._pieces_of_head():
+            for piece in self.first_pieces():
                 data += piece
                 if data.count(b"\n") >= lines or len(data) >= most_bytes:
                     break
             else:
                 return data
         except FileError:
-            # The head of standard input ends somewhere; so may a file, but not before there is something to look at.
+            # The head of a pipe ends somewhere; so may a file, but not before there is something to look at.
             if not data:
                 raise
         whole, _, begun = data[:most_bytes].rpartition(b"\n")
         return b"".join(line + b"\n" for line in (whole or begun).split(b"\n")[:lines])
-
-    def _pieces_of_head(self) -> Iterator[bytes]:
-        raw = _raw_pieces(self.head, io.BytesIO(), _PIECE, None)
-        return _decompressed(raw, self) if self.compression else raw
-
-    def _open(self) -> Any:
-        return _StandardInput() if self.path is None else self.path.open("rb")
-
-
-class _StandardInput:
-    """Standard input in a with statement, which does not close it."""
-
-    def __enter__(self) -> IO[bytes]:
-        return sys.stdin.buffer
-
-    def __exit__(self, *_: object) -> None:
-        """It is not ours to close."""
 
 
 def open_sources(names: list[str]) -> list[Source]:
     """The inputs of these names, in this order, each looked at.
 
     :raises UsageError: if there are none, or one is named twice.
-    :raises FileError: if one does not exist, is a folder, empty, binary or in UTF-16.
+    :raises FileError: if one does not exist, is a folder, closed, empty, binary or in UTF-16.
     """
     if not names:
         raise UsageError("There is nothing to import: name one or more log files, or - for standard input.")
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice:
         raise UsageError(f"{twice} is named twice: its events would be in the corpus twice.")
-    return [_standard_input() if name == STDIN else _file(name) for name in names]
+    return [_looked_at(_standard_input() if name == STDIN else _file(name)) for name in names]
 
 
 def _file(name: str) -> Source:
@@ -116,22 +114,28 @@ def _file(name: str) -> Source:
         raise FileError(name, "this is a folder: name the log files in it.")
     try:
         status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            pipe = path.open("rb")
+            return _pipe(name, pipe, pipe.read(_HEAD))
         with path.open("rb") as stream:
             first = stream.read(_LOOKED_AT)
     except FileNotFoundError:
         raise FileError(name, "this file does not exist: check its name.") from None
     except OSError as error:
         raise FileError(name, f"this cannot be read: {error.strerror}.") from None
-    source = Source(name, path, status.st_mtime, _compression(first), status.st_size)
-    _check_contents(source)
-    return source
+    return Source(name, path, status.st_mtime, _compression(first), status.st_size)
 
 
 def _standard_input() -> Source:
-    head = sys.stdin.buffer.read(_HEAD)
-    source = Source("standard input", None, time.time(), _compression(head), 0, head)
-    _check_contents(source)
-    return source
+    # Python has none where it was closed before the start.
+    if sys.stdin is None or sys.stdin.closed:  # type: ignore[unreachable,unused-ignore]
+        raise FileError("standard input", "this is closed: pipe a log into the import, or name a file instead of '-'.")
+    # It is not ours to close.
+    return _pipe("standard input", nullcontext(sys.stdin.buffer), sys.stdin.buffer.read(_HEAD))
+
+
+def _pipe(label: str, pipe: AbstractContextManager[IO[bytes]], head: bytes) -> Source:
+    return Source(label, None, time.time(), _compression(head), 0, pipe, head)
 
 
 def _compression(first: bytes) -> str:
@@ -144,8 +148,8 @@ def _compression(first: bytes) -> str:
     return ""
 
 
-def _check_contents(source: Source) -> None:
-    """Refuse what is no log, by what it begins with."""
+def _looked_at(source: Source) -> Source:
+    """Refuse what is no log, by what it begins with; find out how its lines end."""
     first = source.beginning(1, _LOOKED_AT)[:_LOOKED_AT]
     if not first:
         raise FileError(source.label, "this is empty: there is nothing in it.")
@@ -155,9 +159,15 @@ def _check_contents(source: Source) -> None:
     controls = sum(byte < 32 and byte not in b"\t\n\r\x1b\x0b\x0c" for byte in first)
     if controls > len(first) // 20 or b"\0\0\0\0" in first[:64]:
         raise FileError(source.label, "this is binary data, no log: name text files, plain, .gz, .bz2 or .zst.")
+    if b"\r" in first:
+        piece = next(source.first_pieces())
+        return replace(source, returns=b"\n" not in piece and b"\r" in piece.rstrip(b"\r"))
+    return source
 
 
-def _raw_pieces(head: bytes, stream: IO[bytes], size: int, advance: Callable[[int], None] | None) -> Iterator[bytes]:
+def _raw_pieces(
+    head: bytes, stream: IO[bytes], size: int = _PIECE, advance: Callable[[int], None] | None = None
+) -> Iterator[bytes]:
     piece = head or stream.read(size)
     if piece.startswith(BYTE_ORDER_MARK):
         piece = piece[len(BYTE_ORDER_MARK) :] or stream.read(size)

@@ -10,15 +10,18 @@ from typing import Any
 
 from paddock.corpora.record import CorpusRecord
 from paddock.files import gibibytes
-from paddock.imports.parsing import Parsed
+from paddock.imports.audit import Audit
+from paddock.imports.parsing import MOST_KINDS, Parsed
+from paddock.imports.shape import TOO_LARGE
 from paddock.imports.times import IsoTimes, TimeRange
 
 _MOST_REASONS = 10
+_MOST_FIELDS, _DEEPEST = 1000, 20  # index.mapping.total_fields.limit and index.mapping.depth.limit
 
 
 @dataclass
 class Totals:
-    """The counts of all blocks so far; lines = documents + joined + blank + bad."""
+    """The counts of all blocks so far; lines + further = documents + joined + blank + bad."""
 
     lines: int = 0
     documents: int = 0
@@ -28,9 +31,13 @@ class Totals:
     read_bytes: int = 0
     times: TimeRange = field(default_factory=TimeRange)
     not_utf8: int = 0
+    further: int = 0
+    fields: int = 0
+    assumed: set[str] = field(default_factory=set)
     left_out: Counter[str] = field(default_factory=Counter)
     kinds: set[tuple[str, str]] = field(default_factory=set)
     lines_of: Counter[str] = field(default_factory=Counter)
+    audit: Audit = field(default_factory=Audit)
 
     def add(self, parsed: Parsed) -> None:
         """Count a block."""
@@ -41,9 +48,14 @@ class Totals:
         self.blank += parsed.blank
         self.bad += len(parsed.bad)
         self.not_utf8 += parsed.not_utf8
+        self.further += parsed.further
+        self.fields += parsed.fields
+        self.assumed |= parsed.assumed
         self.left_out += parsed.left_out
-        self.kinds |= parsed.kinds
+        if len(self.kinds) < MOST_KINDS:
+            self.kinds |= parsed.kinds
         self.times.then(parsed.times)
+        self.audit.add(parsed.kept)
 
     def add_long_line(self, source: str) -> None:
         """Count a line that was too long to be read."""
@@ -106,6 +118,15 @@ class ImportSummary:
             privacy = " They are not anonymised." if details["anonymised"] else ""
             yield f"The bad lines are in {self.bad_file}, with their places.{privacy}"
         yield f"Times from {details['first_time']} to {details['last_time']}."
+        if "year" in details["assumed"]:
+            whence = f"--year {details['year']}" if details["year"] else "the time when each file was last changed"
+            yield (
+                f"Lines have no year: it was concluded from {whence}, so check the times above; --year says otherwise."
+            )
+        if "zone" in details["assumed"]:
+            yield f"Times have no zone: they were taken as {details['zone']}; --zone says otherwise."
+        if details["further"]:
+            yield f"{details['further']:,} records stood behind another one on its line; each is an event of its own."
         if details["shifted_seconds"]:
             yield f"All times were moved by {details['shifted_seconds']:,} s, so that the last one is now."
         if details["backwards"]:
@@ -122,9 +143,31 @@ class ImportSummary:
                 f"The field '{name}' has {' and '.join(kinds)}: Elasticsearch may refuse those that differ from the "
                 f"first; mend the log if a race reports errors."
             )
+        yield from self._index_sentences()
         if details["anonymised"]:
-            yield "Anonymised: addresses, e-mail addresses, user names and query values were replaced."
+            yield (
+                "Anonymised: addresses, hosts, e-mail addresses, user names, secrets and query values were replaced, "
+                "as far as their form or a name beside them tells. Names in sentences and ids without one are not: "
+                "look through what stayed (--audit FILE writes all of it) before you hand the corpus on."
+            )
+            for kind, found in details["kept"].items():
+                if found:
+                    yield f"  {kind} that stayed: {', '.join(f'{text} ({count:,})' for text, count in found.items())}"
         yield f"Race on it: ./inv race --track {self.record.track} --corpus {self.record.name}"
+
+    def _index_sentences(self) -> Iterator[str]:
+        """What an index would refuse with its usual settings, though each document by itself is well."""
+        details = self.record.details
+        remedy = "so races on it will report errors: mend the log"
+        if details["distinct_fields"] > _MOST_FIELDS:
+            yield (
+                f"Documents have {details['distinct_fields']:,} different fields or more, and an index takes "
+                f"{_MOST_FIELDS:,}, {remedy}."
+            )
+        if details["depth"] > _DEEPEST:
+            yield f"Objects are nested {details['depth']} deep, and an index takes {_DEEPEST} levels, {remedy}."
+        for name in details["too_large"]:
+            yield f"The field '{name}' has numbers beyond 64 bits, which an index refuses, {remedy}."
 
 
 def details(totals: Totals, reasons: Counter[str], **further: Any) -> dict[str, Any]:
@@ -141,7 +184,13 @@ def details(totals: Totals, reasons: Counter[str], **further: Any) -> dict[str, 
         "backwards": totals.times.backwards,
         "not_utf8": totals.not_utf8,
         "left_out": dict(totals.left_out.most_common()),
+        "further": totals.further,
+        "assumed": sorted(totals.assumed),
+        **({"kept": totals.audit.most_frequent()} if further["anonymised"] else {}),
         "mixed_fields": _mixed(totals.kinds),
+        "distinct_fields": len(names := {name for name, _ in totals.kinds}),
+        "depth": max((name.count(".") + 1 for name in names), default=0),
+        "too_large": sorted(name for name, kind in totals.kinds if kind == TOO_LARGE),
         "first_time": times.text((totals.times.earliest or 0) + shift),
         "last_time": times.text((totals.times.latest or 0) + shift),
     }
@@ -151,5 +200,6 @@ def _mixed(kinds: set[tuple[str, str]]) -> dict[str, list[str]]:
     """Fields that have values of more than one kind."""
     by_field: dict[str, list[str]] = {}
     for name, kind in sorted(kinds):
-        by_field.setdefault(name, []).append(kind)
+        if kind not in (TOO_LARGE, "lists"):
+            by_field.setdefault(name, []).append(kind)
     return {name: found for name, found in by_field.items() if len(found) > 1}

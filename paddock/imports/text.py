@@ -15,6 +15,7 @@ _NOT_UTF8 = re.compile("[\udc80-\udcff]")
 _ESCAPE = re.compile(r"\\(x[0-9A-Fa-f]{2}|.)", re.DOTALL)
 _ESCAPED_BYTES = re.compile(r"(?:\\x[0-9A-Fa-f]{2})+")
 _CONTROLS = {"b": "\b", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "f": "\f"}
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
 
 
@@ -54,5 +55,5 @@ def as_json(value: object) -> str:
 
     :raises ValueError: if a number is not finite.
     """
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    text = _ENCODER.encode(value)
     return text if text.isascii() else _HALF_PAIR.sub("\ufffd", text)

@@ -33,6 +33,8 @@ _SHAPES = tuple(
         rf"(?:[A-Z][a-z]{{2}},? )?(?P<day>\d{{1,2}}) {_MONTH_NAME} (?P<year>\d{{4}}) {_CLOCK}",  # RFC 2822
         rf"[A-Z][a-z]{{2}} {_MONTH_NAME} {{1,2}}(?P<day>\d{{1,2}}) {_CLOCK} (?P<year>\d{{4}})",  # ctime
         rf"(?P<year>\d\d)/(?P<month>\d\d)/(?P<day>\d\d) {_CLOCK}",  # Hadoop and Spark
+        rf"(?P<month>\d\d)-(?P<day>\d\d) {_CLOCK}",  # Android
+        r"(?P<year>\d\d)(?P<month>\d\d)(?P<day>\d\d) (?P<hour>\d\d)(?P<minute>\d\d)(?P<second>\d\d)",  # HDFS
         r"(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)T?(?P<hour>\d\d)(?P<minute>\d\d)(?P<second>\d\d)"
         r"(?:[.,](?P<fraction>\d{1,9}))?",
     )
@@ -95,10 +97,12 @@ class Clock:
 
     :param zone: of times that have none (an IANA name).
     :param form: None for any of the usual forms; "epoch", "epoch-ms" or a strptime format otherwise.
+    :ivar assumed: "year" and "zone" if times lacked them.
     :raises UsageError: if there is no such zone or the format cannot be used.
     """
 
     def __init__(self, zone: str = "UTC", form: str | None = None):
+        self.assumed: set[str] = set()
         self._zone = read_zone(zone)
         self._read: Callable[[str], int] = self._usual
         self._takes_parts = form is None
@@ -148,7 +152,7 @@ class Clock:
         day = int(parts["day"] or 0)
         # A leap second counts as the one before.
         clock = (int(parts["hour"] or 0), int(parts["minute"] or 0), min(int(parts["second"] or 0), 59))
-        zone = _offset(parts["zone"]) or self._zone
+        zone = _offset(parts.get("zone")) or self.zone
         milliseconds = int(f"{parts.get('fraction') or '':0<3.3}")
         year = parts.get("year")
         if year is None:
@@ -162,6 +166,7 @@ class Clock:
 
         :raises ValueError: if it is no time in any year near the reference.
         """
+        self.assumed.add("year")
         about = (_EPOCH + self._rule.reference * _SECOND).year
         candidates = []
         # 29 February may be up to eight years away.
@@ -179,6 +184,7 @@ class Clock:
     @property
     def zone(self) -> datetime.tzinfo:
         """The zone of times that have none."""
+        self.assumed.add("zone")
         return self._zone
 
 

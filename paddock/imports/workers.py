@@ -1,4 +1,4 @@
-"""Blocks parsed by several processes, their results in the blocks' order."""
+"""Blocks parsed by several processes or threads, their results in the blocks' order."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import os
 import signal
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from itertools import chain, islice
 
@@ -30,7 +30,8 @@ def parse_all(
 ) -> Iterator[Parsed | LongLine]:
     """Parse blocks; lines that are too long pass through at their places.
 
-    One block alone is parsed here, because a process of its own takes longer to start; so is what compiled code parses.
+    One block alone is parsed here, because a process of its own takes longer to start. Compiled code is shared out to
+    threads.
 
     :param processes: None: as ``available_processes``.
     :raises MachineError: if a worker was killed.
@@ -38,22 +39,30 @@ def parse_all(
     count = processes or available_processes()
     stream = iter(items)
     first = list(islice(stream, 2))
-    if len(first) < 2 or count == 1 or plan.compiled:
+    if len(first) < 2 or count == 1:
         parser = BlockParser(plan)
         for item in chain(first, stream):
             yield parser.parse(item) if isinstance(item, Block) else item
         return
-    yield from _in_processes(chain(first, stream), plan, count)
+    pool: Executor
+    if plan.compiled:
+        threads = threading.local()
+        pool = ThreadPoolExecutor(count, initializer=lambda: setattr(threads, "parser", BlockParser(plan)))
+        yield from _in_parallel(chain(first, stream), pool, lambda block: threads.parser.parse(block), count)
+    else:
+        # Not forked: a fork of a process with threads can hang.
+        context = multiprocessing.get_context("spawn")
+        pool = ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=(plan,))
+        yield from _in_parallel(chain(first, stream), pool, _parse, count)
 
 
-def _in_processes(items: Iterator[Block | LongLine], plan: ParsingPlan, count: int) -> Iterator[Parsed | LongLine]:
+def _in_parallel(
+    items: Iterator[Block | LongLine], pool: Executor, parse: Callable[[Block], Parsed], count: int
+) -> Iterator[Parsed | LongLine]:
     running: deque[Future[Parsed] | LongLine] = deque()
-    # Not forked: a fork of a process with threads can hang.
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=(plan,))
     try:
         for item in items:
-            running.append(pool.submit(_parse, item) if isinstance(item, Block) else item)
+            running.append(pool.submit(parse, item) if isinstance(item, Block) else item)
             # So many blocks are in memory at a time.
             if len(running) > count + 1:
                 yield _result(running.popleft())

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from paddock.imports.parsing import BlockParser
 from paddock.imports.shape import track_shape
 from tests.imports.samples import ANY_SHAPE, BROWSER, ERRORS, USUAL, access_log, parsed
 
@@ -162,6 +163,58 @@ def test_the_quick_ways_write_the_same_documents(format: str, key: bytes | None,
 def test_one_wrong_character_does_not_fool_them(key: bytes | None, line: str, at: int, gone: int, new: str) -> None:
     """Usual lines with a few characters left out or put in, anywhere."""
     assert_both_ways_agree("apache-combined", [USUAL, line[:at] + new + line[at + gone :], USUAL], key)
+
+
+SYSLOG = [
+    "Jan  1 10:00:00 web-1 sshd[411]: Accepted password for bob from 203.0.113.9 port 22",
+    '<30>Dec 31 23:59:59 web-1 kernel: said "x" and user alice',
+    "2024-05-01T12:34:56.123456+02:00 web-1 cron[7]: (bob) CMD (run)",
+    "Jan  1 10:00:01 web-1 last message repeated 3 times",
+    "Feb 29 10:00:01 web-1 sudo:  bob : TTY=pts/0",
+]
+LOG4J = [
+    "2024-05-01 12:34:56,789 INFO  [main] org.example.Service - ready: 7",
+    "2024-05-01 12:34:57.7 [w-1] WARN  org.example.Service - user bob is gone",
+    "24/05/01 12:34:58 INFO org.example.Service: ready",
+    "2024-05-01T12:34:56Z ERROR [main] org.example.Service: failed",
+    "[2024-05-01T12:34:56,789][INFO ][o.e.n.Node      ] [node-1] [x] started",
+    "[2024-05-01 12:34:56,789] INFO [Controller 0]: text (kafka.controller.Controller)",
+    "01-May-2024 12:34:56.789 INFO [main] org.example.Service.run text",
+    "\tat org.example.Service(Service.java:7)", "java.lang.Error: x", "",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("key", [None, b"k" * 32])
+@pytest.mark.parametrize(("format", "lines"), [("syslog", SYSLOG), ("log4j", LOG4J)])
+@pytest.mark.parametrize("zone", ["UTC", "Asia/Kolkata", "Australia/Lord_Howe"])
+@settings(max_examples=150)
+@given(data=st.data())
+def test_other_formats_agree_too(
+    format: str,  # noqa: A002
+    lines: list[str],
+    key: bytes | None,
+    zone: str,
+    data: st.DataObject,
+) -> None:
+    """Syslog and log4j in any order, with a few characters left out or put in, in zones of half hours."""
+    drawn = data.draw(st.lists(st.sampled_from(lines), min_size=1, max_size=8))
+    at, gone = data.draw(st.integers(0, 90)), data.draw(st.integers(0, 3))
+    new = data.draw(st.text(' "\\-[]:/.?059abTZ+é\t\r\xa0', max_size=3))
+    changed = data.draw(st.integers(0, len(drawn) - 1))
+    drawn[changed] = drawn[changed][:at] + new + drawn[changed][at + gone :]
+    track = track_shape("syslog" if format == "syslog" else "logs")
+    quick = parsed(format, drawn, track, key, zone=zone)
+    slow = parsed(format, drawn, track, key, quick=False, zone=zone)
+    assert quick.data == slow.data
+    assert quick == slow
+
+
+@pytest.mark.parametrize(("format", "line"), [("syslog", SYSLOG[0]), ("log4j", LOG4J[0]), ("apache-combined", USUAL)])
+def test_usual_lines_are_not_handed_back(format: str, line: str, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: A002
+    """Speed rests on it: no line of a thousand is parsed by itself."""
+    monkeypatch.setattr(BlockParser, "_slow", None)
+    track = track_shape({"syslog": "syslog", "log4j": "logs"}.get(format, "apache"))
+    assert parsed(format, [line] * 1000, track).documents == 1000
 
 
 @settings(max_examples=400)

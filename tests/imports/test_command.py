@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -49,3 +51,67 @@ def test_a_missing_name_is_a_sentence(tmp_path: Path) -> None:
     assert result.returncode == 2
     assert "./inv --help corpus.import" in one_sentence(run_paddock("corpus.import", "--help"))
     assert "The corpus needs a name: add --name" in one_sentence(result)
+
+
+def test_pipes_that_the_shell_names_lose_nothing(tmp_path: Path) -> None:
+    """/dev/stdin and <(...): what can be opened once is, by the import and by the inspection."""
+    log = write_lines(tmp_path / "access.log", access_log(30_000))
+    program = " ".join(map(shlex.quote, command_line("corpus.import")))
+    for number, words in enumerate((f"cat {log} | {program} /dev/stdin", f"{program} <(cat {log})")):
+        result = subprocess.run(
+            ["bash", "-c", f"{words} --name piped{number} --json"],
+            cwd=PROJECT,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert result.returncode == 0, result.stderr
+        assert json.loads(result.stdout)["documents"] == 30_000
+    program = " ".join(map(shlex.quote, command_line("corpus.inspect")))
+    result = subprocess.run(
+        ["bash", "-c", f"{program} <(cat {log}) --json"], cwd=PROJECT, capture_output=True, text=True, check=False
+    )
+    assert json.loads(result.stdout)["lines"] == 30_000
+
+
+def test_an_import_that_is_terminated_leaves_nothing(tmp_path: Path) -> None:
+    """SIGTERM in the middle: no half of a gigabyte in the folder."""
+    fifo = tmp_path / "log"
+    os.mkfifo(fifo)
+    with subprocess.Popen(
+        command_line("corpus.import", str(fifo), "--name", "ended", "--format", "syslog"),
+        cwd=PROJECT, stderr=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        with fifo.open("w") as log:
+            # More than is looked at beforehand, and no end.
+            log.writelines("Jan  1 10:00:00 web-1 app[7]: something happened again and again\n" for _ in range(40_000))
+            log.flush()
+            folder = data_folder("paddock-syslog")
+            assert process.stderr is not None
+            assert "Importing 'ended'" in process.stderr.readline()
+            assert [path.suffix for path in folder.glob(".unfinished*")] == [".part"]
+            process.terminate()
+        assert process.wait() == 143
+    assert {path.name for path in folder.iterdir()} <= {".lock"}
+
+
+def test_closed_standard_input_and_nonsense_are_sentences() -> None:
+    """No traceback of anything."""
+    words = " ".join(map(shlex.quote, command_line("corpus.import", "-", "--name", "x")))
+    closed = subprocess.run(["bash", "-c", f"{words} <&-"], cwd=PROJECT, capture_output=True, text=True, check=False)
+    assert "standard input: this is closed" in one_sentence(closed)
+    year = run_paddock("corpus.import", "x.log", "--name", "x", "--year", "abc")
+    assert "--year wants a whole number" in one_sentence(year)
+    expanded = run_paddock("corpus.import", "--name", "x", "access.log", "access.log.1", "--force")
+    assert (expanded.returncode, expanded.stdout) == (2, "")
+    assert "('access.log', 'access.log.1'): put a pattern in quotes" in one_sentence(expanded)
+    assert "Make a corpus where Rally looks for it" in run_paddock("corpus.generate", "apache", "--help").stdout
+
+
+def test_a_corpus_of_another_track_is_named(tmp_path: Path) -> None:
+    """Not 'there is none', when there is one."""
+    run_paddock(
+        "corpus.import", str(write_lines(tmp_path / "l.log", access_log(20))), "--name", "mine", "--track", "logs"
+    )
+    result = run_paddock("race", "--dry-run", "--track", "apache", "--corpus", "mine")
+    assert "'mine' has documents of the track 'logs', not of 'apache': name that track" in one_sentence(result)

@@ -10,11 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paddock.errors import UsageError
+from paddock.imports.blocks import Block
+from paddock.imports.detect import fits
 from paddock.imports.formats.catalogue import FormatChoice
 from paddock.imports.formats.grok import compile_grok
 from paddock.imports.formats.grok_patterns import PATTERNS
 from paddock.imports.text import as_json
-from tests.imports.samples import parsed
+from tests.imports.samples import NEW_YEAR_2026, USUAL, parsed
 
 
 def documents(format: str, *lines: str, **choice: str) -> list[dict[str, Any]]:  # noqa: A002
@@ -283,7 +285,7 @@ def test_every_grok_pattern_compiles(name: str) -> None:
         ("grok=%{WROD:time}", r"no grok pattern 'WROD'. Did you mean WORD"),
         ("grok=%{WORD:time:date}", r"type 'date': use int, float or string"),
         ("grok=%{WORD:time} %{", r"is no %\{PATTERN:field\}"),
-        ("apache", r"no format 'apache'. Did you mean 'apache-co"),
+        ("apache", r"no format 'apache'. Did you mean 'apache-"),
         ("json=x", r"no format 'json=x'"),
     ],
 )
@@ -297,3 +299,121 @@ def test_a_time_field_is_for_formats_with_fields() -> None:
     """An access log has one time."""
     with pytest.raises(UsageError, match="--time-field is for json-lines, regex and grok"):
         FormatChoice("nginx", time_field="t").build()
+
+
+# --- formats of one layout ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("format", "line", "expected"),
+    [
+        ("kubernetes-cri", "2024-05-01T12:34:56.789012345Z stderr F ready: 7",
+         {"stream": "stderr", "logtag": "F", "message": "ready: 7"}),
+        ("containerd", 'time="2024-05-01T12:34:56.789012345Z" level=info msg="say \\"x\\"" id=7 ns=k8s',
+         {"level": "INFO", "fields": "id=7 ns=k8s", "message": 'say "x"'}),
+        ("containerd", 'time="2024-05-01T14:34:56.789+02:00" level=warning msg=ready',
+         {"level": "WARNING", "message": "ready"}),
+        ("haproxy", "May  1 12:34:56 lb haproxy[17]: 192.0.2.2:33317 [01/May/2024:12:34:56.789] web app/s1 "
+         '10/0/30/69/109 200 2750 - - ---- 1/1/1/1/0 0/0 "GET /index.html HTTP/1.1"',
+         {"host": "lb", "pid": 17, "client": "192.0.2.2", "client_port": 33317, "frontend": "web", "backend": "app",
+          "server": "s1", "timers": "10/0/30/69/109", "status": 200, "bytes": 2750,
+          "message": '- - ---- 1/1/1/1/0 0/0 "GET /index.html HTTP/1.1"'}),
+        ("apache-error", "[Wed May 01 12:34:56.789123 2024] [core:error] [pid 35:tid 43] [client 192.0.2.7:12] AH1: x",
+         {"module": "core", "level": "ERROR", "pid": 35, "thread": "43", "client": "192.0.2.7:12",
+          "message": "AH1: x"}),
+        ("openstack", "nova-api.log.1 2024-05-01 12:34:56.789 25746 INFO nova.osapi.wsgi [req-1 u p - - -] done",
+         {"file": "nova-api.log.1", "pid": 25746, "level": "INFO", "logger": "nova.osapi.wsgi",
+          "request": "req-1 u p - - -", "message": "done"}),
+        ("android", "05-01 12:34:56.789  1702  2395 D WindowManager: frozen: no",
+         {"@timestamp": "2025-05-01T12:34:56.789Z", "pid": 1702, "thread": "2395", "level": "DEBUG",
+          "logger": "WindowManager", "message": "frozen: no"}),
+    ],
+)  # fmt: skip
+def test_formats_of_one_layout(format: str, line: str, expected: dict[str, Any]) -> None:  # noqa: A002
+    """Each as its program writes it."""
+    assert documents(format, line) == [{"@timestamp": "2024-05-01T12:34:56.789Z", **expected}]
+
+
+@pytest.mark.parametrize(
+    ("format", "line", "expected"),
+    [
+        ("apache-error", "[Wed May 01 12:34:56 2024] [notice] workerEnv.init() ok /etc/workers2.properties",
+         {"level": "NOTICE", "message": "workerEnv.init() ok /etc/workers2.properties"}),
+        ("hdfs", "240501 123456 148 INFO dfs.DataNode$PacketResponder: block blk_38 terminating",
+         {"thread": "148", "level": "INFO", "logger": "dfs.DataNode$PacketResponder",
+          "message": "block blk_38 terminating"}),
+        ("windows-cbs", "2024-05-01 12:34:56, Info                  CBS    Loaded Servicing Stack",
+         {"level": "INFO", "logger": "CBS", "message": "Loaded Servicing Stack"}),
+        ("json-lines", '{"@timestamp":"2024-05-01T12:34:56Z","log.level":"INFO","message":"x","log.logger":"o.e.S",'
+         '"process.thread.name":"main","error.stack_trace":"y"}',
+         {"level": "INFO", "logger": "o.e.S", "thread": "main", "stack_trace": "y", "message": "x"}),
+        ("json-lines", '{"@timestamp":"2024-05-01T12:34:56Z","@version":"1","message":"x","logger_name":"o.e.S",'
+         '"thread_name":"main","level":"INFO","level_value":20000}',
+         {"@version": "1", "level": "INFO", "level_value": 20000, "logger": "o.e.S", "thread": "main",
+          "message": "x"}),
+        ("json-lines", '{"instant":{"epochSecond":1714566896,"nanoOfSecond":0},"loggerName":"o.e.S","message":"x"}',
+         {"logger": "o.e.S", "message": "x"}),
+    ],
+)  # fmt: skip
+def test_formats_of_whole_seconds(format: str, line: str, expected: dict[str, Any]) -> None:  # noqa: A002
+    """The same, without a fraction; Java's layouts in JSON have the names of the track logs."""
+    assert documents(format, line) == [{"@timestamp": "2024-05-01T12:34:56.000Z", **expected}]
+
+
+@pytest.mark.parametrize("format", ["kubernetes-cri", "haproxy"])
+def test_lines_that_are_nearly_syslog_are_told_apart(format: str) -> None:  # noqa: A002
+    """Syslog would take them too; the more exact format comes first."""
+    lines = {
+        "kubernetes-cri": "2024-05-01T12:34:56.789Z stdout F ready: 7",
+        "haproxy": "May  1 12:34:56 lb haproxy[17]: 192.0.2.2:33 [01/May/2024:12:34:56.789] web app/s1 1/0/3 200 2 -",
+    }
+    sample = Block("x", 1, 1, lines[format].encode(), NEW_YEAR_2026)
+    assert fits(FormatChoice("auto"), sample)[0].format == format
+
+
+def test_kafka_keeps_the_form_of_its_messages() -> None:
+    """What stands in brackets before the text is the message's own prefix, no thread."""
+    [found] = documents("log4j", "[2024-05-01 12:34:56,789] INFO [Controller 0]: text (kafka.controller.Controller)")
+    assert (found["message"], found["logger"]) == ("[Controller 0]: text", "kafka.controller.Controller")
+    assert "thread" not in found
+
+
+@pytest.mark.parametrize(
+    ("format", "first", "second"),
+    [
+        ("json-lines", '{"time":1,"message":"}{"}', '{"time":2,"message":"b"}'),
+        ("log4j", "2024-05-01 12:34:56,789 INFO o.e.S: a", "2024-05-01 12:34:56,790 WARN [main] o.e.S - b"),
+        ("syslog", "Jan  1 10:00:00 web-1 app[7]: a", "Jan  1 10:00:01 web-1 app[7]: b"),
+        ("apache-combined", USUAL, USUAL.replace("lamp", "chair")),
+        ("nginx", USUAL, USUAL.replace("lamp", "chair")),
+    ],
+)  # fmt: skip
+def test_two_records_on_one_line_are_two_events(format: str, first: str, second: str) -> None:  # noqa: A002
+    """Where the end of a line was lost; the same documents as on two lines, the same line's number."""
+    apart, together = parsed(format, [first, second]), parsed(format, [first + second])
+    assert together.data == apart.data
+    assert (together.lines, together.further, together.documents, together.bad) == (1, 1, 2, [])
+
+
+@pytest.mark.parametrize(
+    ("format", "line"),
+    [
+        ("syslog", "Jan  1 10:00:00 web-1 cron[7]: mail: Jan  1 10:00:01 web-1 app[7]: b"),
+        ("log4j", '2024-05-01 12:34:56,789 INFO o.e.S: got "2024-05-01 12:34:56,790 WARN o.e.S: b"'),
+        ("json-lines", '{"time":1,"message":"{\\"a\\":1}{\\"b\\":2}"}'),
+    ],
+)
+def test_a_quoted_record_is_part_of_its_message(format: str, line: str) -> None:  # noqa: A002
+    """An event that tells of another one stays whole."""
+    assert parsed(format, [line]).documents == 1
+
+
+def test_nginx_does_not_swallow_a_second_record() -> None:
+    """What stands behind the user agent may be many things, but not another request."""
+    assert reason("nginx", f"{USUAL} 0.004{USUAL}") == "two records on one line"
+
+
+def test_virtual_hosts_before_the_client() -> None:
+    """Apache's vhost_combined."""
+    [found] = documents("apache-combined", f"www.shop.example:443 {USUAL}")
+    assert (found["vhost"], found["clientip"]) == ("www.shop.example:443", "203.0.113.9")

@@ -10,12 +10,14 @@ import os
 import re
 import stat
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from paddock.corpora.finish import unfinished
 from paddock.corpora.record import FROM_IMPORT
 from paddock.corpora.store import find_named, list_corpora, verify_corpus
 from paddock.errors import FileError, MachineError, PaddockError, UsageError
@@ -283,7 +285,7 @@ def test_too_many_bad_lines_end_it(tmp_path: Path) -> None:
     for limit in ("1%", "3", "3.5%"):
         with pytest.raises(UsageError, match=sentence.format(limit)):
             run(log, max_bad=limit)
-        assert len((data_folder(APACHE) / "web.bad.txt").read_text().splitlines()) == 4
+        assert len((data_folder(APACHE) / "web.failed.bad.txt").read_text().splitlines()) == 4
         assert list_corpora() == []
     for limit in ("4", "4%", "100%"):
         assert run(log, max_bad=limit, force=True).record.documents == 100
@@ -381,6 +383,128 @@ def test_access_logs_of_hosts_by_name_go_to_the_track_logs(tmp_path: Path) -> No
     """The track apache wants addresses; the track logs takes what comes."""
     log = write_lines(tmp_path / "access.log", [ERRORS[3]] * 5)
     assert documents(run(log, track="logs", name="named"))[0]["clientip"] == "client.example"
-    with pytest.raises(UsageError, match="'clientip' is no ip"):
+    with pytest.raises(UsageError, match=r"'clientip' is no ip.*, such as --track logs, which takes any values"):
         run(log)
-    assert BROWSER not in (data_folder(APACHE) / "web.bad.txt").read_text()
+    assert BROWSER not in (data_folder(APACHE) / "web.failed.bad.txt").read_text()
+
+
+@pytest.mark.parametrize("anonymise", [False, True])
+def test_a_track_without_a_place_for_the_fields_is_refused(tmp_path: Path, anonymise: bool) -> None:
+    """Usual lines are no exception; a corpus of times alone would be no success."""
+    log = write_lines(tmp_path / "access.log", access_log(100))
+    with pytest.raises(UsageError, match=r"track syslog has no field for nearly all .*clientip.*: leave --track out"):
+        run(log, track="syslog", anonymise=anonymise)
+    assert list_corpora() == []
+
+
+def test_fields_lost_only_later_are_noticed_too(tmp_path: Path) -> None:
+    """The first thousand lines fit, the many behind them do not."""
+    fits = ['{"time":1714566896,"clientip":"203.0.113.9","status":200}'] * 1000
+    log = write_lines(tmp_path / "x.json", [*fits, *(['{"time":1714566896,"a":1,"b":2,"c":3,"d":4}'] * 20_000)])
+    with pytest.raises(UsageError, match="track apache has no field for nearly all"):
+        run(log, track="apache")
+    assert list_corpora() == []
+
+
+def test_assumed_years_and_zones_are_said(tmp_path: Path) -> None:
+    """Lines of 2005 would quietly become this year's."""
+    log = write_lines(tmp_path / "syslog", ["Jun 14 15:16:01 combo sshd[19939]: session opened"] * 5)
+    said = run(log, name="sys").render()
+    assert "Lines have no year: it was concluded from the time when each file was last changed" in said
+    assert "Times have no zone: they were taken as UTC; --zone says otherwise." in said
+    assert "concluded from --year 2005" in run(log, name="sys2", year=2005).render()
+    web = run(write_lines(tmp_path / "access.log", access_log(50))).render()
+    assert "no year" not in web
+    assert "no zone" not in web
+
+
+def test_a_fitting_regex_with_an_unreadable_time_is_told_so(tmp_path: Path) -> None:
+    """Not the expression is wrong, but how times are written has to be said."""
+    log = write_lines(tmp_path / "log", ["01.05.2024 12:34:56 started"] * 20)
+    expression = r"regex=(?P<time>\S+ \S+) (?P<message>.*)"
+    with pytest.raises(FileError, match=r"log:1: the format regex fits 20 of the first 20 lines, but .* --time-format"):
+        run(log, format=expression)
+    assert run(log, format=expression, time_format="%d.%m.%Y %H:%M:%S").record.documents == 20
+
+
+def test_documents_that_an_index_refuses_are_warned_of(tmp_path: Path) -> None:
+    """Each is well by itself: many fields, depth, numbers beyond a long, arrays of several kinds."""
+    deep = "{" + '"a":{' * 40 + '"b":1' + "}" * 41
+    lines = [
+        *(f'{{"time":1714566896,"field{number}":1}}' for number in range(1500)),
+        '{"time":1714566896,"id":18446744073709551616}',
+        '{"time":1714566896,"tags":["a",1]}',
+        f'{{"time":1714566896,"x":{deep}}}',
+    ]
+    summary = run(write_lines(tmp_path / "x.json", lines), name="json")
+    said = summary.render()
+    assert "1,5" in said.partition("different fields")[0].rpartition("Documents have")[2]
+    assert "Objects are nested 42 deep, and an index takes 20 levels" in said
+    assert "The field 'id' has numbers beyond 64 bits" in said
+    assert summary.record.details["mixed_fields"] == {"tags": ["numbers", "texts"]}
+
+
+def test_bad_lines_belong_to_the_corpus_that_survives(tmp_path: Path) -> None:
+    """A failed --force leaves those of the earlier import; a successful one takes their place."""
+    bad_file = data_folder(APACHE) / "web.bad.txt"
+    run(write_lines(tmp_path / "a.log", [*access_log(100), *ERRORS]), max_bad="10")
+    before = bad_file.read_bytes()
+    with pytest.raises(UsageError, match=r"web\.failed\.bad\.txt"):
+        run(write_lines(tmp_path / "b.log", [*access_log(10), *ERRORS[:3]]), max_bad="1", force=True)
+    assert bad_file.read_bytes() == before
+    run(write_lines(tmp_path / "c.log", access_log(10)), force=True)
+    assert not bad_file.exists()
+
+
+def test_two_imports_of_one_name_at_once(tmp_path: Path) -> None:
+    """The second waits for the first, then finds that the name is taken; nothing of the first one's goes."""
+    log = write_lines(tmp_path / "a.log", [*access_log(100), *ERRORS])
+    ended: list[object] = []
+
+    def second() -> None:
+        try:
+            ended.append(run(log, max_bad="10"))
+        except PaddockError as error:
+            ended.append(error)
+
+    with unfinished("apache"):
+        threads = [threading.Thread(target=second) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(type(each).__name__ for each in ended) == ["ImportSummary", "UsageError"]
+    [record] = list_corpora()
+    verify_corpus(record)
+    assert len((data_folder(APACHE) / "web.bad.txt").read_text().splitlines()) == 4
+
+
+def test_a_carriage_return_alone_may_end_lines(tmp_path: Path) -> None:
+    """A thousand lines, not one document."""
+    path = tmp_path / "log"
+    path.write_bytes("\r".join(access_log(1000)).encode())
+    assert run(path).record.documents == 1000
+
+
+def test_two_records_on_a_line_are_two_events(tmp_path: Path) -> None:
+    """And it is said, because lines and events no longer agree."""
+    lines = [f"Jan  1 10:00:0{number} web-1 app[7]: text {number}" for number in range(9)]
+    summary = run(write_lines(tmp_path / "log", [lines[0] + lines[1], *lines[2:]]), name="sys")
+    assert [document["message"] for document in documents(summary)] == [f"text {number}" for number in range(9)]
+    details = summary.record.details
+    assert details["lines"] + details["further"] == summary.record.documents + details["bad"] == 9
+    assert "1 records stood behind another one on its line" in summary.render()
+
+
+def test_an_anonymised_import_ends_with_an_audit(tmp_path: Path) -> None:
+    """The summary names what stayed most often; --audit writes all of it; what was replaced is not among it."""
+    lines = [f"Jan  1 10:00:00 web-1 sshd[7]: Accepted password for bob{n} from 203.0.113.9 port 22" for n in range(60)]
+    audit = tmp_path / "audit.txt"
+    summary = run(write_lines(tmp_path / "log", lines), name="sys", anonymise=True, audit=str(audit))
+    assert re.search(r"words that stayed: .*Accepted \(60\)", summary.render())
+    written = [line.split("\t") for line in audit.read_text().splitlines()]
+    assert ["words", "60", "Accepted"] in written
+    assert ["numbers", "60", "22"] in written
+    assert not re.search(r"bob|203\.0\.113", audit.read_text() + summary.record.file.read_text())
+    with pytest.raises(UsageError, match="--audit is for --anonymise"):
+        run(tmp_path / "log", name="sys2", audit=str(audit))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
+import os
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -131,3 +133,39 @@ def test_names_that_cannot_be_read_are_sentences(tmp_path: Path) -> None:
     ):
         with pytest.raises(UsageError, match=sentence):
             open_sources(names)
+
+
+@pytest.mark.parametrize("compression", COMPRESSIONS)
+def test_a_fifo_is_opened_once(tmp_path: Path, compression: str) -> None:
+    """Nothing is lost of what can be read only once, and nothing waits for a second writer."""
+    path = tmp_path / "fifo"
+    os.mkfifo(path)
+    writer = threading.Thread(target=lambda: path.write_bytes(COMPRESSIONS[compression](TEXT * 5)))
+    writer.start()
+    [source] = open_sources([str(path)])
+    assert source.beginning(3) == b"".join(TEXT.splitlines(keepends=True)[:3])
+    assert b"".join(source.pieces()) == TEXT * 5
+    writer.join()
+
+
+def test_closed_standard_input_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python has no object for it then."""
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(FileError, match="standard input: this is closed: pipe a log into the import"):
+        open_sources([STDIN])
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b"one\rtwo\rthree\r", b"one\ntwo\nthree\n"),
+        (b"one\rtwo", b"one\ntwo"),
+        (b"one\r", b"one\r"),
+        (b"a\rb\nc\r\nd\n", b"a\rb\nc\r\nd\n"),
+    ],
+)
+def test_carriage_returns_end_lines_only_where_nothing_else_does(tmp_path: Path, data: bytes, expected: bytes) -> None:
+    """Old Macs' files; a carriage return within a line stays."""
+    path = tmp_path / "log"
+    path.write_bytes(data)
+    assert contents(path) == expected

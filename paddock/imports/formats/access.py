@@ -17,6 +17,9 @@ _QUOTED = r'"((?:[^"\\]|\\.)*)"'
 _COMMON = rf"(\S+) (\S+) (.*?) \[([^\]]+)\] {_QUOTED} (\d{{3}}|-) (\d+|-)"
 _REFERRER_AND_AGENT = rf" {_QUOTED} {_QUOTED}"
 _ENDINGS = {"apache-common": "", "apache-combined": _REFERRER_AND_AGENT, "nginx": rf"{_REFERRER_AND_AGENT}(?: (.*))?"}
+# A virtual host before the client, as Apache's vhost_combined has it.
+_VHOST = r"(?:([A-Za-z][\w.-]*:\d{1,5}) (?=[\d.]{7,15} |[\dA-Fa-f]*:))?"
+_SECOND_TIME = re.compile(r"\[\d\d/[A-Z][a-z]{2}/\d{4}:")
 _REQUEST = re.compile(r"([A-Za-z][\w-]*) (\S+)(?: HTTP/(\d(?:\.\d)?))?", re.ASCII)
 
 
@@ -26,18 +29,20 @@ class AccessLog(LineFormat):
     :ivar with_message: whether documents have the request as their ``message``, which the track apache has no need of.
     """
 
+    glued = re.compile(r"(?<=[A-Za-z)\"])(?=(?:\d{1,3}\.){3}\d{1,3} \S+ \S+ \[\d\d/[A-Z][a-z]{2}/\d{4}:)")
+
     def __init__(self, name: str, clock: Clock):
         super().__init__(clock)
         self.name = name
         self.with_message = False
-        self._line = re.compile(_COMMON + _ENDINGS[name])
+        self._line = re.compile(_VHOST + _COMMON + _ENDINGS[name])
 
     def event(self, line: str, more: Sequence[str]) -> tuple[int, dict[str, Any]]:
         """See LineFormat."""
         found = self._line.fullmatch(line)
         if not found:
             raise BadLine(f"not the format {self.name}")
-        client, ident, user, time, request, status, size, *rest = found.groups()
+        vhost, client, ident, user, time, request, status, size, *rest = found.groups()
         document: dict[str, Any] = {"clientip": client}
         if user not in ("-", ""):
             document["user"] = unescaped(user)
@@ -55,6 +60,10 @@ class AccessLog(LineFormat):
             document["user_agent"] = unescaped(agent)
         if ident not in ("-", ""):
             document["ident"] = unescaped(ident)
+        if vhost:
+            document["vhost"] = vhost
+        if extra and _SECOND_TIME.search(extra):
+            raise BadLine("two records on one line")
         if extra:
             document["extra"] = unescaped(extra)
         if self.with_message:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
 from paddock.imports.times import Clock
+
+NO_TIME_READ = "the time cannot be read"
+_CLOCK = re.compile(r":\d\d:\d\d")
 
 
 class BadLine(Exception):
@@ -23,6 +27,8 @@ class LineFormat(ABC):
     name: str
     # The first line of an event, where events may have several lines; None where every line is one.
     start: re.Pattern[str] | None = None
+    # Where a second record begins on a line whose end was lost.
+    glued: re.Pattern[str] | None = None
 
     def __init__(self, clock: Clock):
         self.clock = clock
@@ -36,6 +42,13 @@ class LineFormat(ABC):
         :raises BadLine: if it is none of this format.
         """
 
+    def records(self, line: str) -> list[str]:
+        """The line, or its parts where the ends of lines between records were lost."""
+        if self.glued is None or len(_CLOCK.findall(line)) < 2:
+            return [line]
+        begins = [0, *(found.start() for found in self.glued.finditer(line)), len(line)]
+        return [line[begin:end] for begin, end in itertools.pairwise(begins)]
+
     def time(self, text: str) -> int:
         """The time stamp.
 
@@ -44,4 +57,4 @@ class LineFormat(ABC):
         try:
             return self.clock.milliseconds(text)
         except (ValueError, OverflowError):
-            raise BadLine("the time cannot be read") from None
+            raise BadLine(NO_TIME_READ) from None

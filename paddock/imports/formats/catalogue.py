@@ -8,6 +8,7 @@ from paddock.errors import UsageError
 from paddock.imports.formats.access import AccessLog
 from paddock.imports.formats.base import LineFormat
 from paddock.imports.formats.json_lines import JsonLines
+from paddock.imports.formats.layouts import LAYOUTS, OneLayout
 from paddock.imports.formats.log4j import Log4j
 from paddock.imports.formats.named_groups import grok_format, regex_format
 from paddock.imports.formats.syslog import Syslog
@@ -21,6 +22,7 @@ TRACK_OF_FORMAT = {
     "apache-common": "apache",
     "apache-combined": "apache",
     "nginx": "apache",
+    **dict.fromkeys(LAYOUTS, "logs"),
     "syslog": "syslog",
     "log4j": "logs",
 }
@@ -72,6 +74,8 @@ class FormatChoice:
             )
         if self.name in ACCESS_LOGS:
             return AccessLog(self.name, clock)
+        if self.name in LAYOUTS:
+            return OneLayout(self.name, clock)
         if self.name == "json-lines":
             return JsonLines(clock, self.time_field)
         return Syslog(clock) if self.name == "syslog" else Log4j(clock)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,11 +17,26 @@ TIME_FIELDS = (
     "timestamp_ms", "timeMillis", "created", "created_at", "logged_at", "@t", "t",
 )  # fmt: skip
 _MESSAGE_FIELDS = ("msg", "log", "text", "short_message", "@m", "MESSAGE")
+# Names that Java's layouts in JSON give (ECS, Logstash's encoder, log4j's own), as the track logs has them.
+_JAVA_NAMES = {
+    "log.level": "level", "log.logger": "logger", "logger_name": "logger", "loggerName": "logger",
+    "process.thread.name": "thread", "thread_name": "thread", "threadName": "thread",
+    "error.stack_trace": "stack_trace",
+}  # fmt: skip
 # Elasticsearch keeps these names for itself and refuses documents that have them.
 _RESERVED = frozenset(
     ("_id", "_index", "_source", "_routing", "_type", "_field_names", "_ignored", "_seq_no", "_version", "_size",
      "_nested_path", "_doc_count", "_tier")
 )  # fmt: skip
+_BETWEEN = re.compile(r"\}\s*\{")
+_MOST_KNOWN = 1000
+
+
+def _refuse(text: str) -> None:
+    raise ValueError(f"{text} is no JSON")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse)
 
 
 class JsonLines(LineFormat):
@@ -34,13 +50,14 @@ class JsonLines(LineFormat):
     def __init__(self, clock: Clock, time_field: str | None = None):
         super().__init__(clock)
         self._time_field = time_field
+        self._known: set[tuple[str, ...]] = set()
 
     def event(self, line: str, more: Sequence[str]) -> tuple[int, dict[str, Any]]:
         """See LineFormat."""
         if not line.lstrip().startswith("{"):
             raise BadLine("not a JSON object")
         try:
-            document = json.loads(readable(line), parse_constant=_refuse)
+            document = _DECODER.decode(readable(line))
         except (ValueError, RecursionError):
             raise BadLine("not valid JSON") from None
         if "null" in line:
@@ -50,8 +67,25 @@ class JsonLines(LineFormat):
             found = next((name for name in _MESSAGE_FIELDS if isinstance(document.get(name), str)), None)
             if found:
                 document["message"] = document.pop(found)
-        _check_names(document)
+        for name, usual in _JAVA_NAMES.items():
+            if name in document and usual not in document:
+                document[usual] = document.pop(name)
+        _check_names(document, self._known)
         return milliseconds, document
+
+    def records(self, line: str) -> list[str]:
+        """See LineFormat: objects one behind the other."""
+        if not _BETWEEN.search(line):
+            return [line]
+        found, at = [], 0
+        try:
+            while at < len(line):
+                _, end = _DECODER.raw_decode(line, at)
+                found.append(line[at:end])
+                at = len(line) - len(line[end:].lstrip())
+        except (ValueError, RecursionError):
+            return [line]
+        return found
 
     def _take_time(self, document: dict[str, Any]) -> Any:
         """The time's text or number, which is taken out: it becomes @timestamp."""
@@ -59,6 +93,10 @@ class JsonLines(LineFormat):
         for name in names:
             if isinstance(document.get(name), (str, int, float)):
                 return document.pop(name)
+        instant = document.get("instant")
+        if self._time_field is None and isinstance(instant, dict) and isinstance(instant.get("epochSecond"), int):
+            del document["instant"]  # log4j's JSON layout
+            return f"{instant['epochSecond']}.{int(instant.get('nanoOfSecond', 0)):09d}"
         inner: Any = document
         *path, last = (self._time_field or "").split(".")
         for name in path:
@@ -76,24 +114,20 @@ def _without_nulls(value: Any) -> Any:
     return value
 
 
-def _check_names(document: dict[str, Any]) -> None:
-    """Names that Elasticsearch refuses."""
-    for name, value in document.items():
-        if name in _RESERVED:
-            raise BadLine(f"Elasticsearch keeps the field {name} for itself")
-        if not name.strip(" .") or name[0] == "." or name[-1] == "." or ".." in name:
-            raise BadLine("a field name that Elasticsearch refuses")
+def _check_names(document: dict[str, Any], known: set[tuple[str, ...]], reserved: frozenset[str] = _RESERVED) -> None:
+    """Refuse names that Elasticsearch refuses.
+
+    :param known: names that have been checked; most documents have those of another one.
+    """
+    names = (*document, str(len(reserved)))
+    if names not in known:
+        for name in document:
+            if name in reserved:
+                raise BadLine(f"Elasticsearch keeps the field {name} for itself")
+            if not name.strip(" .") or name[0] == "." or name[-1] == "." or ".." in name:
+                raise BadLine("a field name that Elasticsearch refuses")
+        if len(known) < _MOST_KNOWN:
+            known.add(names)
+    for value in document.values():
         if isinstance(value, dict):
-            _check_inner_names(value)
-
-
-def _check_inner_names(document: dict[str, Any]) -> None:
-    for name, value in document.items():
-        if not name.strip(" .") or name[0] == "." or name[-1] == "." or ".." in name:
-            raise BadLine("a field name that Elasticsearch refuses")
-        if isinstance(value, dict):
-            _check_inner_names(value)
-
-
-def _refuse(text: str) -> None:
-    raise ValueError(f"{text} is no JSON")
+            _check_names(value, known, frozenset())

@@ -31,13 +31,19 @@ _HEAD = re.compile(
     rf"\s*(?:-\s+)?(?:(?P<thread>{_BRACKETS})\s*)?"
     rf"(?P<bracket>\[)?(?P<level>(?i:{_LEVELS}))\s*(?(bracket)\])(?![\w.])\s*"
     rf"(?:(?P<pid>\d+)\s+---\s*)?"
-    rf"(?P<brackets>(?:{_BRACKETS}\s*){{0,3}})"
+    rf"(?P<brackets>(?:{_BRACKETS}\s*){{0,2}})"
     rf"(?:-\s+|(?P<logger>{_LOGGER})\s*(?:\s-|:)(?:\s+|$)|(?P<method>(?:[a-z_]\w*\.){{2,}}[\w$.<>]+)\s+)?"
     r"(?P<message>.*)",
     re.DOTALL,
 )
+# Kafka: [%d] %p %m (%c)
+_KAFKA = re.compile(rf"\s*(?P<level>{_LEVELS})\s+(?P<message>.*) \((?P<logger>[\w$]+(?:\.[\w$]+)+)\)", re.DOTALL)
+# Elasticsearch: [%d][%-5p][%-25c] [%node] %m
+_ELASTICSEARCH = re.compile(
+    rf"\[(?P<level>{_LEVELS})\s*\]\[(?P<logger>[^\[\]]+?)\s*\] \[(?P<node>[^\[\]]+)\] ?(?P<message>.*)", re.DOTALL
+)
 _ONE_BRACKET = re.compile(_BRACKETS)
-_LOGGER_BEHIND = re.compile(r"(?P<message>.*) \((?P<logger>[\w$]+(?:\.[\w$]+)+)\)", re.DOTALL)
+_PRODUCT = ("logger", "node")
 TRACE_LINE = re.compile(
     r"\s+at [\w$.<]|\s*Caused by: |\s*Suppressed: |\s*\.\.\. \d+ (?:more|common frames)"
     r"|(?:Exception in thread |[\w$]+(?:\.[\w$]+)*(?:Exception|Error|Throwable)\b)|Traceback \(most recent"
@@ -49,17 +55,25 @@ class Log4j(LineFormat):
 
     name = "log4j"
     start = re.compile(rf"{_TIME}(?=[\s\[]|$)")
+    glued = re.compile(rf"(?<=[^\s\"'(\[=:,])(?={_TIME}\s*-?\s*(?:{_BRACKETS}\s*)?\[?(?:{_LEVELS})\b)")
 
     def event(self, line: str, more: Sequence[str]) -> tuple[int, dict[str, Any]]:
         """See LineFormat."""
         time = self.start.match(line)
         if not time:
             raise BadLine("no time at the beginning")
-        head = _HEAD.fullmatch(line, time.end())
+        product = None
+        if line.startswith("["):
+            product = _ELASTICSEARCH.fullmatch(line, time.end()) or _KAFKA.fullmatch(line, time.end())
+        head = product or _HEAD.fullmatch(line, time.end())
         if not head:
             raise BadLine("no level after the time")
         milliseconds = self.time(time["time"])
-        names, message = _names(head)
+        if product:
+            names = {name: readable(text.strip()) for name, text in product.groupdict().items() if name in _PRODUCT}
+            message = product["message"]
+        else:
+            names, message = _names(head)
         document: dict[str, Any] = {"level": head["level"].upper(), **names}
         of_trace = next((number for number, text in enumerate(more) if TRACE_LINE.match(text)), len(more))
         document["message"] = readable("\n".join([message, *more[:of_trace]]))
@@ -71,24 +85,14 @@ class Log4j(LineFormat):
 def _names(head: re.Match[str]) -> tuple[dict[str, Any], str]:
     """Thread, logger and process, wherever the layout has them, and the message."""
     brackets = [readable(each[1:-1].strip()) for each in _ONE_BRACKET.findall(head["brackets"])]
-    behind_brackets = head.string[head.end("brackets") :]
-    # [INFO ][o.e.n.Node] [node-1], and no space between the first two
-    if brackets and head["bracket"] and head.string[head.start("brackets") - 1] == "]":
-        names: dict[str, Any] = {"logger": brackets[0]}
-        if brackets[1:]:
-            names["node"] = brackets[1]
-        return names, behind_brackets
-    names = {}
+    names: dict[str, Any] = {}
     thread = head["thread"][1:-1].strip() if head["thread"] else (brackets.pop() if brackets else "")
     if thread:
         names["thread"] = readable(thread)
-    if brackets and brackets[0]:
-        names["application"] = brackets[0]
+    if any(brackets):
+        names["application"] = "] [".join(brackets)
     if head["pid"]:
         names["pid"] = int(head["pid"])
-    behind = _LOGGER_BEHIND.fullmatch(behind_brackets)
-    if behind:
-        return {**names, "logger": behind["logger"]}, behind["message"]
     logger = head["logger"] or head["method"]
     if logger:
         names["logger"] = logger

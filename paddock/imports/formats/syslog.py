@@ -23,8 +23,8 @@ _RFC3164 = re.compile(
     r"(?P<host>\S+) (?:(?P<program>[^\s:\[]{1,64})(?:\[(?P<pid>[^\]]*)\])?: ?)?(?P<message>.*)"
 )
 _WITH_YEAR = re.compile(r"([A-Z][a-z]{2}) +(\d+) (\d{4}) (.*)")
-_SEVERITIES = ("emerg", "alert", "crit", "err", "warning", "notice", "info", "debug")
-_FACILITIES = (
+SEVERITIES = ("emerg", "alert", "crit", "err", "warning", "notice", "info", "debug")
+FACILITIES = (
     "kern", "user", "mail", "daemon", "auth", "syslog", "lpr", "news", "uucp", "cron", "authpriv", "ftp", "ntp",
     "security", "console", "solaris-cron", "local0", "local1", "local2", "local3", "local4", "local5", "local6",
     "local7",
@@ -35,6 +35,10 @@ class Syslog(LineFormat):
     """Both RFCs, told apart line by line."""
 
     name = "syslog"
+    glued = re.compile(
+        r"(?<=[^\s\"'(\[=:,<])(?=(?:<\d{1,3}>)?(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ \d]\d "
+        r"\d\d:\d\d:\d\d \S+ [^\s:\[]{1,64}(?:\[\d+\])?: )"
+    )
 
     def event(self, line: str, more: Sequence[str]) -> tuple[int, dict[str, Any]]:
         """See LineFormat."""
@@ -51,9 +55,9 @@ class Syslog(LineFormat):
             document["host"] = readable(parts["host"])
         if "priority" in parts:
             facility, severity = divmod(int(parts["priority"]), 8)
-            if facility >= len(_FACILITIES):
+            if facility >= len(FACILITIES):
                 raise BadLine("a priority above 191")
-            document |= {"severity": _SEVERITIES[severity], "facility": _FACILITIES[facility]}
+            document |= {"severity": SEVERITIES[severity], "facility": FACILITIES[facility]}
         if "program" in parts:
             # As rsyslog's property of this name has it.
             process = f"[{parts['pid']}]" if "pid" in parts else ""
