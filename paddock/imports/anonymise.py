@@ -105,11 +105,13 @@ class Anonymiser:
 
     def _member(self, member: str) -> str:
         """A member of a document with what is behind it (name":"value"} or name":number), or a short text."""
+        if '":' in member and '":"' not in member:
+            return member
         name, colon, value = member.partition('":"')
         text, quote, behind = value.rpartition('"')
         before = len(self._seen)
         if not colon:
-            replaced = member if '":' in member else self.text(member)
+            replaced = self.text(member)
         else:
             kind = kind_of_field(name)
             replaced = f"{name}{colon}{self._whole[kind](text) if kind else self.text(text)}{quote}{behind}"
