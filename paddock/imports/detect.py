@@ -6,12 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from paddock.errors import FileError
-from paddock.imports.blocks import Block
 from paddock.imports.formats.base import NO_TIME_READ
 from paddock.imports.formats.catalogue import AUTOMATIC, TRACK_OF_FORMAT, FormatChoice
 from paddock.imports.parsing import BlockParser, Parsed, ParsingPlan
 from paddock.imports.shape import Shape
-from paddock.imports.sources import Source
+from paddock.imports.sources import Block, Source
 from paddock.imports.times import YearRule
 
 SAMPLE_LINES = 1000

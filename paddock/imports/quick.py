@@ -16,7 +16,7 @@ import numpy as np
 
 from paddock.imports import kernel
 from paddock.imports.formats.base import LineFormat
-from paddock.imports.formats.syslog import FACILITIES, SEVERITIES
+from paddock.imports.formats.lines import FACILITIES, SEVERITIES
 from paddock.imports.shape import Shape
 from paddock.imports.times import IsoTimes, TimeRange, YearRule
 

@@ -11,6 +11,8 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from paddock.corpora.finish import Provenance, finish_corpus, unfinished
 from paddock.corpora.record import FROM_IMPORT, CorpusRecord, companion_files, corpus_file, corpus_name
 from paddock.corpora.store import list_corpora
@@ -18,20 +20,51 @@ from paddock.corpora.writer import CorpusWriter, Written
 from paddock.errors import UsageError
 from paddock.files import require_room
 from paddock.imports.bad_lines import BadLineLimit, BadLines
-from paddock.imports.blocks import Block, LongLine, blocks
 from paddock.imports.detect import choose_format, sample_block, try_out
 from paddock.imports.formats.base import NO_TIME_READ
 from paddock.imports.formats.catalogue import FormatChoice
 from paddock.imports.options import ImportOptions, anonymisation_key, check_options, expanded
-from paddock.imports.parsing import TOO_LONG, BlockParser, ParsingPlan
-from paddock.imports.shape import Shape, track_shape
-from paddock.imports.shift import shifted
-from paddock.imports.sources import Source, open_sources
+from paddock.imports.parsing import TOO_LONG, BlockParser, ParsingPlan, parse_all
+from paddock.imports.shape import TIME_FIELD, Shape, track_shape
+from paddock.imports.sources import Block, LongLine, Source, blocks, open_sources
 from paddock.imports.summary import ImportSummary, Totals, details
 from paddock.imports.text import decoded
-from paddock.imports.times import YearRule, read_zone
-from paddock.imports.workers import parse_all
+from paddock.imports.times import Clock, IsoTimes, YearRule, read_zone
 from paddock.paths import data_folder
+
+_PIECE = 8 << 20
+_BEGIN = len(f'{{"{TIME_FIELD}":"')
+_LENGTH = len("2026-01-05T10:00:00")
+
+
+def shifted(file: Path, seconds: int) -> Iterator[tuple[bytes, int]]:
+    """The documents of a file, their times ``seconds`` later, in blocks with their number of documents.
+
+    Each document is a line that begins with its time.
+    """
+    clock, times = Clock(), IsoTimes()
+    rest = b""
+    with file.open("rb") as source:
+        while piece := source.read(_PIECE):
+            end = piece.rfind(b"\n") + 1
+            if not end:
+                rest += piece
+                continue
+            data = np.frombuffer(bytearray(rest + piece[:end]), np.uint8)
+            rest = piece[end:]
+            begins = np.concatenate(([0], np.flatnonzero(data == ord("\n"))[:-1] + 1)) + _BEGIN
+            places = begins[:, None] + np.arange(_LENGTH)
+            seen = data[places]
+            # Consecutive documents often have the same second.
+            changes = np.concatenate(([True], np.any(seen[1:] != seen[:-1], axis=1)))
+            found = seen[changes].view(f"S{_LENGTH}")[:, 0].tolist()
+            moved = b"".join(
+                times.text(clock.milliseconds(text.decode("ascii")) + seconds * 1000)[:_LENGTH].encode("ascii")
+                for text in found
+            )
+            data[places] = np.frombuffer(moved, np.uint8).reshape(-1, _LENGTH)[np.cumsum(changes) - 1]
+            yield data.tobytes(), len(begins)
+
 
 # Called with a description and the number of bytes to read; gives a function that takes those read since its last call.
 Progress = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]

@@ -1,17 +1,19 @@
-"""The inputs of an import as streams: files, pipes or standard input; plain, gzip, bzip2 or zstd by their first bytes.
+"""The inputs of an import: files, pipes or standard input, plain or compressed, as streams cut into blocks.
 
-What is no regular file (a pipe, <(...), a FIFO) can be opened only once: its beginning is kept to be looked at.
+What is no regular file (a pipe, <(...), a FIFO) can be opened only once: its beginning is kept to be looked at. Blocks
+are whole lines and, where events have several lines, whole events.
 """
 
 from __future__ import annotations
 
 import bz2
 import io
+import re
 import stat
 import sys
 import time
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,6 +21,7 @@ from typing import IO, Any
 
 from paddock.errors import FileError, UsageError
 from paddock.imports.text import BYTE_ORDER_MARK
+from paddock.imports.times import YearRule
 
 STDIN = "-"
 _PIECE = 256 << 10
@@ -213,3 +216,96 @@ def _decompressed(raw: Iterator[bytes], source: Source) -> Iterator[bytes]:
             f"the {source.compression} data ends in the middle: copy the file again, or import what can be read of "
             f"it through a pipe, for example 'zcat FILE | ./inv corpus.import - ...'.",
         )
+
+
+BLOCK_BYTES = 4 << 20
+LONGEST_LINE = 1 << 20  # bytes; a longer line is set aside, so that memory stays constant
+KEPT_OF_LONG_LINES = 1000
+
+
+@dataclass(frozen=True)
+class Block:
+    """Whole lines of one source.
+
+    :param line: the number of its first line, from 1.
+    :param lines: how many it has; the last of a file may have no end of line.
+    """
+
+    source: str
+    line: int
+    lines: int
+    data: bytes
+    years: YearRule
+
+
+@dataclass(frozen=True)
+class LongLine:
+    """A line that is longer than LONGEST_LINE (``size`` bytes): only its beginning is kept."""
+
+    source: str
+    line: int
+    size: int
+    beginning: bytes
+
+
+def blocks(
+    pieces: Iterable[bytes],
+    source: str,
+    years: YearRule,
+    start: re.Pattern[bytes] | None = None,
+    size: int = BLOCK_BYTES,
+) -> Iterator[Block | LongLine]:
+    """Cut a source into blocks of about ``size`` bytes.
+
+    :param start: matches the first line of an event; blocks then begin with one, wherever there is one.
+    """
+    number = 1
+    waiting: list[bytes] = []
+    held = 0
+    skipped, beginning = 0, b""  # of a line that is too long, until its end comes
+    for arrived in pieces:
+        piece = arrived
+        if skipped:
+            end = piece.find(b"\n") + 1
+            skipped += end - 1 if end else len(piece)
+            if not end:
+                continue
+            yield LongLine(source, number, skipped, beginning)
+            number += 1
+            skipped, piece = 0, piece[end:]
+        waiting.append(piece)
+        held += len(piece)
+        if held < size:
+            continue
+        data = b"".join(waiting)
+        end = data.rfind(b"\n") + 1
+        if len(data) - end > LONGEST_LINE:
+            skipped, beginning = len(data) - end, data[end : end + KEPT_OF_LONG_LINES]
+            cut, data = end, data[:end]
+        else:
+            cut = _last_event(data, end, start) if start else end
+        if cut:
+            block = _block(source, number, data[:cut], years)
+            yield block
+            number += block.lines
+        waiting, held = [data[cut:]], len(data) - cut
+    data = b"".join(waiting)
+    if data:
+        yield _block(source, number, data, years)
+    if skipped:
+        yield LongLine(source, number, skipped, beginning)
+
+
+def _block(source: str, number: int, data: bytes, years: YearRule) -> Block:
+    lines = data.count(b"\n") + (not data.endswith(b"\n"))
+    return Block(source, number, lines, data, years)
+
+
+def _last_event(data: bytes, end: int, start: re.Pattern[bytes]) -> int:
+    """Where the last event begins that begins before ``end``; ``end`` if that is far away, 0 to wait for more."""
+    line = data.rfind(b"\n", 0, max(end - 1, 0)) + 1
+    while end - line <= LONGEST_LINE:
+        if line == 0 or start.match(data, line):
+            return line
+        line = data.rfind(b"\n", 0, line - 1) + 1
+    return end

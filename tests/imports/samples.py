@@ -6,10 +6,10 @@ import datetime
 from collections.abc import Iterable
 from pathlib import Path
 
-from paddock.imports.blocks import Block
 from paddock.imports.formats.catalogue import FormatChoice
 from paddock.imports.parsing import BlockParser, Parsed, ParsingPlan
 from paddock.imports.shape import Shape
+from paddock.imports.sources import Block
 from paddock.imports.text import encoded
 from paddock.imports.times import YearRule
 

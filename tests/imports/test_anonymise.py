@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paddock.imports.anonymise import Anonymiser
-from paddock.imports.audit import Audit
 from paddock.imports.shape import track_shape
+from paddock.imports.summary import Audit
 from tests.imports.samples import access_log, parsed
 
 KEY = b"a key of the tests, 32 bytes lon"
@@ -204,7 +204,7 @@ def test_the_audit_sorts_what_stays() -> None:
 
 def test_the_audit_does_not_grow_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """Beyond a number of texts the rarest are forgotten, and that is known."""
-    monkeypatch.setattr("paddock.imports.audit.MOST_COUNTED", 100)
+    monkeypatch.setattr("paddock.imports.summary.MOST_COUNTED", 100)
     audit = Audit()
     for number in range(50):
         audit.add(Counter({f"w{number}x{each}": 1 for each in range(10)} | {"often": 1}))

@@ -7,8 +7,8 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddock.imports import blocks as cutting
-from paddock.imports.blocks import Block, LongLine, blocks
+from paddock.imports import sources as cutting
+from paddock.imports.sources import Block, LongLine, blocks
 from paddock.imports.times import YearRule
 
 YEARS = YearRule(0.0)

@@ -10,11 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paddock.errors import UsageError
-from paddock.imports.blocks import Block
 from paddock.imports.detect import fits
 from paddock.imports.formats.catalogue import FormatChoice
-from paddock.imports.formats.grok import compile_grok
-from paddock.imports.formats.grok_patterns import PATTERNS
+from paddock.imports.formats.expressions import PATTERNS, compile_grok
+from paddock.imports.sources import Block
 from paddock.imports.text import as_json
 from tests.imports.samples import NEW_YEAR_2026, USUAL, parsed
 

@@ -22,7 +22,7 @@ from paddock.corpora.record import FROM_IMPORT
 from paddock.corpora.store import find_named, list_corpora, verify_corpus
 from paddock.errors import FileError, MachineError, PaddockError, UsageError
 from paddock.imports import ImportOptions, ImportSummary, import_corpus
-from paddock.imports import workers as parsing_workers
+from paddock.imports import parsing as parsing_workers
 from paddock.paths import data_folder
 from tests.imports.samples import BROWSER, ERRORS, USUAL, access_log, write_lines
 

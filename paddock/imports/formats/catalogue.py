@@ -5,13 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from paddock.errors import UsageError
-from paddock.imports.formats.access import AccessLog
 from paddock.imports.formats.base import LineFormat
+from paddock.imports.formats.expressions import grok_format, regex_format
 from paddock.imports.formats.json_lines import JsonLines
-from paddock.imports.formats.layouts import LAYOUTS, OneLayout
-from paddock.imports.formats.log4j import Log4j
-from paddock.imports.formats.named_groups import grok_format, regex_format
-from paddock.imports.formats.syslog import Syslog
+from paddock.imports.formats.lines import LAYOUTS, AccessLog, Log4j, OneLayout, Syslog
 from paddock.imports.times import Clock
 from paddock.suggestions import unknown
 
