@@ -108,7 +108,7 @@ def test_an_imported_corpus_can_be_raced_on(tmp_path: Path) -> None:
         ({"corpus": "our-wep"}, r"no corpus 'our-wep'\. Did you mean 'our-web'\? \./inv corpora"),
         ({"corpus": "our-web", "seed": 7}, r"was imported, so it has no seed"),
         ({"corpus": "our-web", "documents": 5000}, r"has 3 documents, not 5,000"),
-        ({"corpus": "our-web", "track": "app-logs"}, r"no corpus 'our-web'"),
+        ({"corpus": "our-web", "track": "app-logs"}, r"The corpus 'our-web' has documents of the track 'apache'"),
         ({"corpus": "our-web", "params": "corpus_file:other.jsonl"}, r"--corpus and the track parameter corpus_file"),
     ],
 )
