@@ -95,8 +95,10 @@ def race(
         rally_args=rally_args,
     )
     if not dry_run:
-        with racing():
-            pass  # nothing is made beside somebody else's race; the race itself takes the lock again
+        # Nothing is made beside somebody else's race; the race itself takes the lock again.
+        with racing() as cleared:
+            for sentence in cleared:
+                say(sentence)
     prepared = prepare(options, fetch=not dry_run)
     if dry_run:
         from paddock.rally.command import printable
