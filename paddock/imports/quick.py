@@ -31,6 +31,7 @@ _CLASSES: dict[str, Callable[[str], bool]] = {
     "amount": lambda each: each in "0123456789-",
     "program": lambda each: each not in " :[",
     "bracketed": lambda each: each not in " []",
+    "name": lambda each: each.isascii() and (each.isalnum() or each in "_$"),
     "logger": lambda each: each.isascii() and (each.isalnum() or each in "_$./"),
 }
 _TEXTS = "keyword text wildcard"
@@ -77,6 +78,7 @@ _ANY_SPACES: Step = (kernel.SPACES, 0, None)
 _MESSAGE: list[Step] = [(kernel.NO_SPACE, 0, None), (kernel.REST, 0, "message")]
 _THREAD = [_exact("["), _run("bracketed", "thread"), _exact("]")]
 _DIGIT: Step = (kernel.ONE, "digits", None)
+_LOGGER = _span("logger", (kernel.ONE, "name", None), _run("logger", least=0))
 _REQUEST: list[Step] = [
     _run("text", "clientip"), (kernel.ADDRESS, 0, "clientip"), _exact(" - "), _run("text", "user"), _exact(" ["), _TIME,
     _exact('] "'), _run("letters", "method"), _exact(" "), *_span("path", _exact("/"), _run("path", least=0)),
@@ -119,10 +121,10 @@ USUAL = {
     ),
     "log4j": Usual(
         (
-            [_TIME, _SPACES, *_LEVEL, _SPACES, *_THREAD, _SPACES, _run("logger", "logger"), _exact(" - "), *_MESSAGE],
-            [_TIME, _SPACES, *_THREAD, _SPACES, *_LEVEL, _SPACES, _run("logger", "logger"), _exact(" - "), *_MESSAGE],
-            [_TIME, _SPACES, *_LEVEL, _SPACES, _run("logger", "logger"), _exact(": "), *_MESSAGE],
-            [_TIME, _SPACES, *_LEVEL, _SPACES, *_THREAD, _SPACES, _run("logger", "logger"), _exact(": "), *_MESSAGE],
+            [_TIME, _SPACES, *_LEVEL, _SPACES, *_THREAD, _SPACES, *_LOGGER, _exact(" - "), *_MESSAGE],
+            [_TIME, _SPACES, *_THREAD, _SPACES, *_LEVEL, _SPACES, *_LOGGER, _exact(" - "), *_MESSAGE],
+            [_TIME, _SPACES, *_LEVEL, _SPACES, *_LOGGER, _exact(": "), *_MESSAGE],
+            [_TIME, _SPACES, *_LEVEL, _SPACES, *_THREAD, _SPACES, *_LOGGER, _exact(": "), *_MESSAGE],
             [_exact("["), _TIME, _exact("]["), *_LEVEL, _ANY_SPACES, _exact("]["), _run("bracketed", "logger"),
              _ANY_SPACES, _exact("] ["), _run("bracketed", "node"), _exact("] "), *_MESSAGE],
         ),

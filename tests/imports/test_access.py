@@ -179,6 +179,7 @@ LOG4J = [
     "2024-05-01T12:34:56Z ERROR [main] org.example.Service: failed",
     "[2024-05-01T12:34:56,789][INFO ][o.e.n.Node      ] [node-1] [x] started",
     "[2024-05-01 12:34:56,789] INFO [Controller 0]: text (kafka.controller.Controller)",
+    "2024-05-01 12:34:56,789 INFO [main] .example.Service - a name begins with no dot",
     "01-May-2024 12:34:56.789 INFO [main] org.example.Service.run text",
     "\tat org.example.Service(Service.java:7)", "java.lang.Error: x", "",
 ]  # fmt: skip
