@@ -15,7 +15,7 @@ from paddock.rally.request import RaceRequest
 from paddock.rally.run import race_records
 from paddock.reports.origins import RaceRecord
 from paddock.tracks import load_track
-from tests.command_line import one_sentence, run_paddock
+from tests.command_line import one_sentence, run_here
 from tests.reports import races
 
 
@@ -29,19 +29,19 @@ def keep(record: RaceRecord) -> str:
 def test_the_report_of_a_race() -> None:
     """./inv report RACE-ID writes the page beside the race's records and says what the race came to."""
     race_id = keep(races.growing())
-    result = run_paddock("report", race_id)
+    result = run_here("report", race_id)
     assert result.returncode == 0, result.stderr
     assert "2 of 3 queries become slower" in result.stdout
     assert {path.name for path in race_records(race_id).iterdir()} >= {"report.html", "report.md", "report.json"}
     assert str(race_records(race_id) / "report.html") in result.stdout
-    machine = json.loads(run_paddock("report", race_id, "--json").stdout)
+    machine = json.loads(run_here("report", race_id, "--json").stdout)
     assert [one["query"] for one in machine["growth"]] == list(races.QUERIES)
 
 
 def test_an_unknown_id_is_named() -> None:
     """The sentence knows races and tournaments alike."""
     keep(races.plain())
-    result = run_paddock("report", "f5696e04")
+    result = run_here("report", "f5696e04")
     assert result.returncode == 2
     assert "There is no race or tournament with the id 'f5696e04'. Did you mean 'f5696e03'" in one_sentence(result)
 

@@ -204,15 +204,15 @@ def test_unexpected_failures_have_a_traceback_only_with_debug() -> None:
 
 def test_a_damaged_corpus_is_refused_with_the_way_to_mend_it() -> None:
     """A corpus that is not what its record says is not raced; the sentence has the command that makes it anew."""
-    assert run_paddock("corpus.generate", "apache", "--documents", "1000").returncode == 0
+    assert run_here("corpus.generate", "apache", "--documents", "1000").returncode == 0
     file = data_folder("paddock-apache") / "apache-1000.json"
     file.write_bytes(file.read_bytes().replace(b"GET", b"PUT", 1))
-    result = run_paddock("race", "--dry-run", "--documents", "1000")
+    result = run_here("race", "--dry-run", "--documents", "1000")
     assert re.search(r"apache-1000\.json .*\./inv corpus\.generate apache .*--force", one_sentence(result))
     assert result.returncode == 4
-    assert run_paddock("corpus.verify").returncode == 4
-    assert run_paddock("corpus.generate", "apache", "--documents", "1000", "--force").returncode == 0
-    assert run_paddock("corpus.verify").returncode == 0
+    assert run_here("corpus.verify").returncode == 4
+    assert run_here("corpus.generate", "apache", "--documents", "1000", "--force").returncode == 0
+    assert run_here("corpus.verify").returncode == 0
 
 
 def test_no_network_on_the_first_race_is_said() -> None:
