@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from paddock.imports.pseudonyms import Pseudonyms
@@ -38,6 +38,7 @@ _GAPS = r"\s\"'()\[\]{},;|<>\\"
 _SEPARATOR = re.compile(rf"([{_GAPS}]+(?:[:=](?![:=])[{_GAPS}]*)?)")
 _TIME_ENDS = len('{"@timestamp":"2026-01-05T10:00:00.000Z"')
 _ASSIGNED = re.compile(r"\\*[\"']?\s*[:=]?\s*[\\\"'(\[{]*")
+_VALUE_ENDS = re.compile(r"[\"\n]")
 _QUOTES = re.compile(r"[\"']")
 
 
@@ -95,13 +96,18 @@ class Anonymiser:
         members = "\n".join([head[_TIME_ENDS:] for head, _, _ in documents]).split(',"')
         self._seen_members += members
         heads = ',"'.join(map(self._members.__getitem__, members)).split("\n")
-        messages = self.text("\n".join([message for _, _, message in documents])).split("\n")
+        messages = self._escaped("\n".join([message[:-2] for _, _, message in documents]), self.text).split("\n")
         return "\n".join(
             [
-                f"{head[:_TIME_ENDS]}{changed}{between}{message}"
-                for (head, between, _), changed, message in zip(documents, heads, messages, strict=True)
+                f"{head[:_TIME_ENDS]}{changed}{between}{message}{end[-2:]}"
+                for (head, between, end), changed, message in zip(documents, heads, messages, strict=True)
             ]
         )
+
+    @staticmethod
+    def _escaped(text: str, replace: Callable[[str], str]) -> str:
+        """A text of JSON replaced as what it says: its only escapes are of quotes."""
+        return replace(text.replace('\\"', '"')).replace('"', '\\"')
 
     def _member(self, member: str) -> str:
         """A member of a document with what is behind it (name":"value"} or name":number), or a short text."""
@@ -114,7 +120,8 @@ class Anonymiser:
             replaced = self.text(member)
         else:
             kind = kind_of_field(name)
-            replaced = f"{name}{colon}{self._whole[kind](text) if kind else self.text(text)}{quote}{behind}"
+            replace = self._whole[kind] if kind else self.text
+            replaced = f"{name}{colon}{self._escaped(text, replace)}{quote}{behind}"
         self._words_of[member] = self._seen[before:]
         del self._seen[before:]
         return replaced
@@ -203,7 +210,8 @@ class Anonymiser:
             end += 1
         pieces = [value, *(piece for each in range(place + 1, end) for piece in (gaps[each], words[each + 1]))]
         before = gap[3:] if field else ""
-        replaced = replace("".join([before, *pieces, gaps[end].partition('"')[0] if field and end < len(gaps) else ""]))
+        rest = _VALUE_ENDS.split(gaps[end])[0] if field and end < len(gaps) else ""
+        replaced = replace("".join([before, *pieces, rest]))
         at = len(before)
         for number, piece in enumerate(pieces):
             if number % 2 == 0:

@@ -168,6 +168,8 @@ def test_one_wrong_character_does_not_fool_them(key: bytes | None, line: str, at
 SYSLOG = [
     "Jan  1 10:00:00 web-1 sshd[411]: Accepted password for bob from 203.0.113.9 port 22",
     '<30>Dec 31 23:59:59 web-1 kernel: said "x" and user alice',
+    '<30>Dec 31 23:59:59 web-1 kernel: said "x" and "user" alice, "password":"hunter2 x"',
+    'Dec 31 23:59:59 web-1 app: {"password":"hunter2',
     "2024-05-01T12:34:56.123456+02:00 web-1 cron[7]: (bob) CMD (run)",
     "Jan  1 10:00:01 web-1 last message repeated 3 times",
     "Feb 29 10:00:01 web-1 sudo:  bob : TTY=pts/0",
