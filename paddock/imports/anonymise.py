@@ -8,16 +8,18 @@ stay are counted, for a person to look through (see summary.py).
 
 from __future__ import annotations
 
-import json
+import itertools
 import re
+import secrets
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
 
+import numpy as np
+
+from paddock.imports import cutting
 from paddock.imports.pseudonyms import Pseudonyms
-from paddock.imports.text import as_json
+from paddock.imports.text import as_json, unescaped_json
 from paddock.imports.words import (
-    CACHED,
     HOST,
     NAMED_BEHIND,
     NO_NAMES,
@@ -26,140 +28,180 @@ from paddock.imports.words import (
     SCHEMES,
     SECRET,
     USER,
-    Remembered,
     Words,
     kind_of_field,
     kind_of_word,
 )
 
-_SHORT = 40
-_GAPS = r"\s\"'()\[\]{},;|<>\\"
-# What separates words, with a single : or = behind it, as between the name and the value of JSON.
-_SEPARATOR = re.compile(rf"([{_GAPS}]+(?:[:=](?![:=])[{_GAPS}]*)?)")
-_TIME_ENDS = len('{"@timestamp":"2026-01-05T10:00:00.000Z"')
+_KINDS = ("", USER, SECRET, QUERY, HOST, "for", "scheme", "cookie", "folder", "connect", "command", "uid")
+_PIECE = 1 << 18  # bytes replaced at a time
+_MOST_ENTRIES, _MOST_BYTES = 200_000, 1 << 24  # of the table; then it begins anew, so that memory stays constant
 _ASSIGNED = re.compile(r"\\*[\"']?\s*[:=]?\s*[\\\"'(\[{]*")
 _VALUE_ENDS = re.compile(r"[\"\n]")
 _QUOTES = re.compile(r"[\"']")
+_INNER = re.compile(r"[^\w.-]+")
 
 
 class Anonymiser:
-    """Replaces in texts and documents under one key.
+    """Replaces in documents under one key.
 
     :param key: 16 to 64 bytes; two imports under one key agree.
     """
 
     def __init__(self, key: bytes):
         self._pseudonyms = Pseudonyms(key)
-        words = Words(self._pseudonyms)
-        self._word, self._whole = words.word, words.whole
-        self._user, self._secret, self._host = words.user, words.secret, words.host
-        self._kinds = Remembered(kind_of_word)
-        self._members: dict[str, str] = {}
-        self._words_of: dict[str, list[str]] = {}  # of members
-        self._seen: list[str] = []
-        self._seen_members: list[str] = []
-        self._replaced: list[str] = []
+        self._words = Words(self._pseudonyms)
+        self._whole = self._words.whole
+        self._user, self._secret, self._host = self._words.user, self._words.secret, self._words.host
+        self._seed = secrets.randbits(62)  # nobody can write a log whose words all have one hash
+        self._kept: Counter[str] = Counter()
+        self._begin()
+
+    def _begin(self) -> None:
+        self._table = cutting.table(_MOST_ENTRIES + 2 * _PIECE, _MOST_BYTES + 4 * _PIECE)
+        self._audited: list[str | tuple[str, ...]] = [""]  # of each entry what of it stays
+        self._paths = {0: ""}  # by entry
+        self._fields: dict[str, int] = {}  # and their entries
 
     # --- documents --------------------------------------------------------------------------------
 
-    def document(self, document: Mapping[str, Any]) -> dict[str, Any]:
-        """The document with every value in it replaced, whatever its depth; names of fields stay."""
-        replaced = {name: self._field(name, value) for name, value in document.items()}
-        if document.get("method") == "CONNECT":  # a proxy's; the path is a host
-            replaced["path"] = self._host(str(document.get("path", "")))
-        return replaced
+    def lines(self, data: bytes) -> bytes:
+        """Documents with every value in them replaced, whatever its depth; names of fields stay.
 
-    def _field(self, path: str, value: Any) -> Any:
-        if isinstance(value, dict):
-            return {name: self._field(f"{path}.{name}", inner) for name, inner in value.items()}
-        if isinstance(value, list):
-            return [self._field(path, each) for each in value]
-        kind = kind_of_field(path)
-        if isinstance(value, str):
-            if kind:
-                return self._whole[kind](value)
-            if len(value) < _SHORT and '"' not in value:  # levels, loggers, threads, ...
-                if value not in self._members:
-                    self._learn([value])
-                self._seen_members.append(value)
-                return self._members[value]
-            return self.text(value)
-        if kind in (USER, SECRET) and isinstance(value, (int, float)) and not isinstance(value, bool):
-            return self._pseudonyms.number(int(value))
-        return value
+        :param data: a line of JSON each, as ``text.as_json`` writes it, its time first, which stays.
+        :returns: as many bytes.
+        """
+        pieces = []
+        at = 0
+        while at < len(data):
+            end = data.rfind(b"\n", at, at + _PIECE) + 1 or data.find(b"\n", at) + 1
+            pieces.append(self._replaced(data[at:end]))
+            at = end
+        return b"".join(pieces)
 
-    # --- texts ------------------------------------------------------------------------------------
+    def _replaced(self, data: bytes) -> bytearray:
+        source, size = np.frombuffer(data, np.uint8), len(data)
+        self._make_room(size)
+        values = np.empty((size // 2 + 1, 4), np.int32)
+        values = values[: cutting.find_values(self._table, source, self._seed, values)]
+        self._learn()
+        kinds = self._table.kinds[values[:, 2]].astype(np.int32)
+        numbers = np.where((kinds == cutting.USERS) | (kinds == cutting.SECRETS), cutting.NUMBERS, cutting.SKIPPED)
+        domains = np.where(values[:, 3], kinds, numbers)
+        self._find_proxied(data, values, domains)
+        rows, marked = np.empty((size // 2 + 1, 4), np.int32), np.empty(size // 2 + 1, np.bool_)
+        count = cutting.cut(self._table, source, self._seed, values, domains, rows, marked)
+        self._learn()
+        out = bytearray(data)
+        cutting.put(self._table, rows[:count], np.frombuffer(out, np.uint8))
+        self._put_by_context(data, rows[:count], marked[:count], out)
+        return out
 
-    def lines(self, text: str) -> str:
-        """Many documents as lines of JSON with no escapes but of quotes, their times first and their messages last."""
-        if ',","' in text or ',"}' in text:  # a value that ends with a comma; then members cannot be told that easily
-            return "".join(f"{as_json(self.document(json.loads(line)))}\n" for line in text.split("\n")[:-1])
-        documents = [line.partition(',"message":"') for line in text.split("\n")]
-        members = "\n".join([head[_TIME_ENDS:] for head, _, _ in documents]).split(',"')
-        self._learn([member for member in {*members} if member not in self._members])
-        self._seen_members += members
-        heads = ',"'.join(map(self._members.__getitem__, members)).split("\n")
-        messages = self._escaped("\n".join([message[:-2] for _, _, message in documents]), self.text).split("\n")
-        return "\n".join(
-            [
-                f"{head[:_TIME_ENDS]}{changed}{between}{message}{end[-2:]}"
-                for (head, between, end), changed, message in zip(documents, heads, messages, strict=True)
-            ]
-        )
+    def _find_proxied(self, data: bytes, values: np.ndarray, domains: np.ndarray) -> None:
+        """The path that a proxy was asked to connect to is a host."""
+        if b'"method":"CONNECT"' not in data or "path" not in self._fields:
+            return
+        paths = values[values[:, 2] == self._fields["path"], :2]
+        for begin, end in values[values[:, 2] == self._fields["method"], :2].tolist():
+            if data[begin:end] == b"CONNECT":
+                line, line_end = data.rfind(b"\n", 0, begin) + 1, data.find(b"\n", begin)
+                at = np.searchsorted(paths[:, 0], line)
+                if at < len(paths) and paths[at, 0] < line_end:
+                    domains[np.searchsorted(values[:, 0], paths[at, 0])] = cutting.HOSTS
 
-    @staticmethod
-    def _escaped(text: str, replace: Callable[[str], str]) -> str:
-        """A text of JSON replaced as what it says: its only escapes are of quotes."""
-        return replace(text.replace('\\"', '"')).replace('"', '\\"')
+    # --- words ------------------------------------------------------------------------------------
 
-    def _learn(self, members: Iterable[str]) -> None:
-        """What members of documents become, with what is behind each (name":"value"}), and short texts."""
-        texts: list[tuple[str, str, str, str]] = []
-        for member in members:
-            name, colon, value = member.partition('":"')
-            if not colon and '":' in member:  # name":number
-                self._members[member] = member
+    def _make_room(self, size: int) -> None:
+        """For all that so many bytes of documents can hold."""
+        entries, used = self._table.used.tolist()
+        if entries > _MOST_ENTRIES or used > _MOST_BYTES:
+            self._count()
+            self._begin()
+            entries = used = 1
+        if len(self._table.starts) < entries + size + 1 or len(self._table.bytes) < used + 2 * size + 1:
+            self._table = cutting.table(entries + 2 * size, used + 4 * size, self._table)
+
+    def _learn(self) -> None:
+        """What the new entries of the table become."""
+        table, first = self._table, len(self._audited)
+        last, end = table.used.tolist()
+        begin = int(table.starts[first])
+        if last == first:
+            return
+        texts = table.bytes[begin : end - 1].tobytes().decode("utf-8").split("\n")
+        becomes = texts.copy()
+        self._audited += [text.strip(".:=!?-*#/") for text in texts]
+        domains, alike = table.domains[first:last], table.alike[first:last]
+        of_skeletons = domains == cutting.SKELETON
+        for number in np.flatnonzero(of_skeletons).tolist():
+            text = texts[number]
+            table.kinds[first + number] = kind_of_word(text) != "" or self._words.word(text) != text
+        settled = of_skeletons | ((alike > 0) & (table.kinds[alike] == 0))
+        for number in np.flatnonzero(~settled).tolist():
+            text, domain, entry = texts[number], int(domains[number]), first + number
+            plain = unescaped_json(text) if "\\" in text else text
+            if domain == cutting.WORD:
+                kind = kind_of_word(plain)
+                if kind:
+                    table.kinds[entry] = _KINDS.index(kind)
+                changed = self._words.word(plain)
+            elif domain >= cutting.PATHS:
+                path = f"{self._paths[domain - cutting.PATHS]}.{plain}" if domain > cutting.PATHS else plain
+                self._paths[entry], self._fields[path] = path, entry
+                table.kinds[entry] = _KINDS.index(kind_of_field(path))
                 continue
-            text, quote, behind = value.rpartition('"') if colon else (member, "", "")
-            kind = kind_of_field(name) if colon else ""
-            if kind:
-                replaced = self._escaped(text, self._whole[kind])
-                self._members[member] = f"{name}{colon}{replaced}{quote}{behind}"
+            elif domain == cutting.NUMBERS:
+                changed = self._pseudonyms.number(plain)
             else:
-                texts.append((member, text, f"{name}{colon}" if colon else "", f"{quote}{behind}"))
-        before = len(self._seen)
-        replaced_texts = self._escaped("\n".join([text for _, text, _, _ in texts]), self.text).split("\n")
-        del self._seen[before:]
-        for (member, text, head, tail), replaced in zip(texts, replaced_texts, strict=False):
-            self._words_of[member] = _SEPARATOR.split(text)[::2]
-            self._members[member] = f"{head}{replaced}{tail}"
+                changed = self._whole[_KINDS[domain]](plain)
+            if changed != plain:
+                table.changes[entry] = True
+                becomes[number] = as_json(changed)[1:-1] if "\\" in text else changed
+                remains = set(_INNER.split(changed))
+                self._audited[entry] = tuple({each for each in _INNER.split(plain) if each in remains})
+        table.becomes[begin:end] = np.frombuffer(("\n".join(becomes) + "\n").encode("utf-8"), np.uint8)
 
-    def text(self, text: str) -> str:
-        """Any text, also of many lines: as long as it was."""
-        pieces = _SEPARATOR.split(text)
-        words = pieces[::2]
-        kinds = list(map(self._kinds.__getitem__, words))
-        changed = list(map(self._word, words))
-        self._seen += words
-        gaps = pieces[1::2]
-        places = [place for place, kind in enumerate(kinds) if kind]
-        if " : " in text or ("<" in text and "@" in text):
-            more = [place for place, gap in enumerate(gaps) if gap == " : " or "<" in gap]
-            places = sorted({*places, *more})
-        for place, word in self._by_context(places, words, gaps, kinds) if places else ():
-            self._replaced.append(words[place])
-            changed[place] = word
-        pieces[::2] = changed
-        return "".join(pieces)
+    def kept(self) -> Counter[str]:
+        """How often each word stood in the texts since the last call and stayed; of changed words, their parts."""
+        self._count()
+        result, self._kept = self._kept, Counter()
+        return result
 
-    def _by_context(
-        self, places: list[int], words: list[str], gaps: list[str], kinds: list[str]
-    ) -> Iterable[tuple[int, str]]:
-        """Places of words that others give away, and what they become."""
+    def _count(self) -> None:
+        counts = self._table.counts
+        seen = np.flatnonzero(counts[: len(self._audited)] > 0)
+        for entry, count in zip(seen.tolist(), counts[seen].tolist(), strict=True):
+            audited = self._audited[entry]
+            for part in (audited,) if isinstance(audited, str) else audited:
+                self._kept[part] += count
+        del self._kept[""]
+        counts[:] = 0
+
+    # --- words that others give away --------------------------------------------------------------
+
+    def _put_by_context(self, data: bytes, rows: np.ndarray, marked: np.ndarray, out: bytearray) -> None:
+        kinds = self._table.kinds[rows[:, 2]]
+        places = np.flatnonzero(marked | (kinds > 0))
+        texts = np.ascontiguousarray(rows[:, 3])
+        begins, ends = (np.searchsorted(texts, texts[places], side) for side in ("left", "right"))
+        telling = ends - begins > 1
+        found = zip(*(each[telling].tolist() for each in (begins, ends, places, kinds[places])), strict=True)
+        for (begin, end), group in itertools.groupby(found, lambda each: each[:2]):
+            spans = rows[begin:end, :2].ravel().tolist()
+            kinds_of = {place - begin: _KINDS[kind] for _, _, place, kind in group}
+            for place, word in dict(self._by_context(_Pieces(data, spans, 0), _Pieces(data, spans, 1), kinds_of)).items():
+                at = slice(*spans[2 * place : 2 * place + 2])
+                out[at] = (as_json(word)[1:-1] if b"\\" in data[at] else word).encode("utf-8")
+                self._table.counts[rows[begin + place, 2]] -= 1
+
+    def _by_context(self, words: _Pieces, gaps: _Pieces, kinds: Mapping[int, str]) -> Iterable[tuple[int, str]]:
+        """Places of words that others give away, and what they become.
+
+        :param kinds: of the words that may say something, by their places.
+        """
         last = len(words) - 1
         done = 0  # words up to here have been replaced already
-        for place in places:
-            kind = kinds[place]
+        for place, kind in kinds.items():
             gap = gaps[place] if place < last else "\n"
             if kind and "\n" not in gap and place >= done:
                 if kind in self._whole or kind == "cookie":
@@ -188,7 +230,7 @@ class Anonymiser:
             elif "<" in gap and place < last and "@" in words[place + 1]:
                 yield from self._display_name(place, words, gaps)
 
-    def _assigned(self, kind: str, place: int, words: list[str], gaps: list[str]) -> Iterable[tuple[int, str]]:
+    def _assigned(self, kind: str, place: int, words: _Pieces, gaps: _Pieces) -> Iterable[tuple[int, str]]:
         """The value behind a name, in quotes or not."""
         word, gap, value = words[place], gaps[place], words[place + 1]
         replace = self._whole[kind]
@@ -226,7 +268,7 @@ class Anonymiser:
                 yield place + 1 + number // 2, replaced[at : at + len(piece)]
             at += len(piece)
 
-    def _cookies(self, _kind: str, place: int, words: list[str], gaps: list[str]) -> Iterable[tuple[int, str]]:
+    def _cookies(self, _kind: str, place: int, words: _Pieces, gaps: _Pieces) -> Iterable[tuple[int, str]]:
         """Everything to the end of the line or of the quotes."""
         for further in range(place + 1, len(words)):
             gap = gaps[further - 1]
@@ -235,7 +277,7 @@ class Anonymiser:
             name, equals, value = words[further].partition("=")
             yield further, f"{name}={self._secret(value)}" if equals else self._secret(name)
 
-    def _display_name(self, place: int, words: list[str], gaps: list[str]) -> Iterable[tuple[int, str]]:
+    def _display_name(self, place: int, words: _Pieces, gaps: _Pieces) -> Iterable[tuple[int, str]]:
         """Alice Smith <alice@...>: up to three words that begin with a capital, or what stands in quotes."""
         quoted = '"' in gaps[place] or "'" in gaps[place]
         for before in range(place, max(place - (8 if quoted else 3), -1), -1):
@@ -245,38 +287,27 @@ class Anonymiser:
             if before and ("\n" in gaps[before - 1] or not gaps[before - 1].isspace()):
                 return
 
-    # --- what stays -------------------------------------------------------------------------------
 
-    def kept(self) -> Counter[str]:
-        """How often each word stood in the texts since the last call and stayed; of changed words, their parts."""
-        counts = Counter(self._seen)
-        for member, count in Counter(self._seen_members).items():
-            for word in self._words_of.get(member, ()):
-                counts[word] += count
-        counts.subtract(Counter(self._replaced))
-        self._seen, self._seen_members, self._replaced = [], [], []
-        if len(self._words_of) > CACHED:
-            self._words_of.clear()
-            self._members.clear()
-        result: Counter[str] = Counter()
-        for word, count in counts.items():
-            if count <= 0 or not word:
-                continue
-            replaced = self._word(word)
-            if replaced == word:
-                result[word.strip(".:=!?-*#/")] += count
-            else:
-                remains = set(_INNER.split(replaced))
-                for part in {each for each in _INNER.split(word) if each in remains}:
-                    result[part] += count
-        del result[""]
-        return result
+class _Pieces:
+    """The words of a text, or the gaps between them.
+
+    :param spans: where words begin and end, in turn.
+    :param first: the span of the first piece: 0 of words, 1 of gaps.
+    """
+
+    def __init__(self, data: bytes, spans: list[int], first: int):
+        self._data, self._spans, self._first = data, spans, first
+
+    def __len__(self) -> int:
+        return (len(self._spans) - self._first) // 2
+
+    def __getitem__(self, place: int) -> str:
+        begin = 2 * place + self._first
+        text = self._data[self._spans[begin] : self._spans[begin + 1]].decode("utf-8")
+        return unescaped_json(text) if "\\" in text else text
 
 
-_INNER = re.compile(r"[^\w.-]+")
-
-
-def _begins(words: list[str], gaps: list[str], place: int) -> bool:
+def _begins(words: _Pieces, gaps: _Pieces, place: int) -> bool:
     """Whether a word is the first one of a text, a line or a field, or comes after sudo."""
     return (
         place == 0

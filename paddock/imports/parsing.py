@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import multiprocessing
 import os
 import signal
@@ -113,11 +112,9 @@ class BlockParser:
         self._fitter.left_out = Counter()
         parsed = Parsed(block.source, lines=block.lines)
         pieces: list[bytes] = []
-        in_bulk: list[int] = []  # their places
         if self._quick:
             for found in self._quick.stretches(block.data, block.years):
                 if found.documents:
-                    in_bulk.append(len(pieces))
                     pieces.append(found.data)
                     parsed.documents += found.documents
                     parsed.fields += found.documents * _LEAST_FIELDS
@@ -126,13 +123,10 @@ class BlockParser:
                     self._slow(decoded(found.data), block.line + found.line, parsed, pieces)
         else:
             self._slow(decoded(block.data), block.line, parsed, pieces)
-        if self._anonymiser:
-            text = b"".join([pieces[place] for place in in_bulk]).decode("utf-8")
-            changed = io.BytesIO(self._anonymiser.lines(text).encode("utf-8"))
-            for place in in_bulk:
-                pieces[place] = changed.read(len(pieces[place]))  # pseudonyms are as long as what they stand for
-            parsed.kept = self._anonymiser.kept()
         parsed.data = b"".join(pieces)
+        if self._anonymiser:
+            parsed.data = self._anonymiser.lines(parsed.data)
+            parsed.kept = self._anonymiser.kept()
         parsed.left_out = self._fitter.left_out
         parsed.assumed = set(self._format.clock.assumed)
         return parsed
@@ -153,8 +147,6 @@ class BlockParser:
                 parsed.fields += len(document)
                 if self._notes_kinds and len(parsed.kinds) < MOST_KINDS:
                     self._kinds.note(document, parsed.kinds)
-                if self._anonymiser:
-                    document = self._anonymiser.document(document)
                 pieces.append(self._written(milliseconds, document).encode("utf-8"))
             except BadLine as reason:
                 parsed.bad += [(number + place, str(reason), each) for place, each in enumerate(event)]

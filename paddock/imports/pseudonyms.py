@@ -49,12 +49,13 @@ class Pseudonyms:
         # A short text may meet itself.
         return result if result != text else "".join(map(_next, text))
 
-    def number(self, value: int) -> int:
-        """A number of as many digits."""
-        digits = self.word(str(abs(value)))
-        if digits[0] == "0" and len(digits) > 1:
-            digits = "1" + digits[1:]
-        return int(digits) * (-1 if value < 0 else 1)
+    def number(self, text: str) -> str:
+        """A number in JSON of as many digits, its sign and exponent the same."""
+        digits, exponent, power = text.lstrip("-").partition("e")
+        replaced = self.word(digits)
+        if replaced[0] == "0" and replaced[1:2].isdigit():
+            replaced = "1" + replaced[1:]
+        return "-" * (text[0] == "-") + replaced + exponent + power
 
     def hexadecimal(self, text: str) -> str:
         """Hexadecimal digits for hexadecimal digits, as in MAC addresses and UUIDs; all else stays."""

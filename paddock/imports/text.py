@@ -57,3 +57,9 @@ def as_json(value: object) -> str:
     """
     text = _ENCODER.encode(value)
     return text if text.isascii() else _HALF_PAIR.sub("\ufffd", text)
+
+
+def unescaped_json(text: str) -> str:
+    """What stands between the quotes of a text of JSON."""
+    found: str = json.loads(f'"{text}"')
+    return found

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable
 from functools import lru_cache
 
 from paddock.imports.pseudonyms import Pseudonyms
@@ -106,7 +105,7 @@ def kind_of_word(word: str) -> str:
     return _CONTEXTS.get(name.lower()) or kind_of_field(name)
 
 
-CACHED = 200_000  # replacements remembered; then it begins anew, so that memory stays constant
+_REMEMBERED = 20_000  # values of each kind
 _MOST_DIGITS, _LEAST_RANDOM = 4, 24
 _PLAIN = re.compile(rf"\d*|[A-Za-z0-9]{{,{_LEAST_RANDOM - 1}}}[.:]?", re.ASCII)
 _PAIRED = re.compile(r"[=?&#]")
@@ -129,23 +128,6 @@ PORT = re.compile(r"(?<=[A-Za-z]):\d{2,5}$")
 _HEX = frozenset("0123456789abcdef")
 
 
-class Remembered(dict[str, str]):
-    """A function's answers; forgets them when there are many."""
-
-    def __init__(self, function: Callable[[str], str]):
-        super().__init__()
-        self._function = function
-
-    def __missing__(self, word: str) -> str:
-        answer = self._function(word)
-        # Numbers are many, and quickly answered.
-        if not word.isdigit():
-            if len(self) >= CACHED:
-                self.clear()
-            self[word] = answer
-        return answer
-
-
 class Words:
     """What words become, wherever they stand, and the values that are somebody's as a whole.
 
@@ -155,16 +137,14 @@ class Words:
 
     def __init__(self, pseudonyms: Pseudonyms):
         self._pseudonyms = pseudonyms
-        self._words = Remembered(self._word)
         kinds = {USER: self._user, SECRET: self._secret, QUERY: self._query, HOST: self._host}
-        self.whole = {kind: Remembered(function).__getitem__ for kind, function in kinds.items()}
+        self.whole = {kind: lru_cache(_REMEMBERED)(function) for kind, function in kinds.items()}
         self.user, self.secret, self.host = self.whole[USER], self.whole[SECRET], self.whole[HOST]
-        self.word = self._words.__getitem__
 
     def _user(self, text: str) -> str:
         """The name of a user, whole; an address as the name keeps its form."""
         core = text.rstrip(".:!?")
-        replaced = core if _PAIRED.search(core) else self._words[core]
+        replaced = core if _PAIRED.search(core) else self.word(core)
         return (replaced if replaced != core else self._pseudonyms.word(core)) + text[len(core) :]
 
     def _secret(self, text: str) -> str:
@@ -173,7 +153,7 @@ class Words:
 
     def _host(self, text: str) -> str:
         """The name of a host, label by label but for a common last one; or an address."""
-        replaced = text if _PAIRED.search(text) else self._words[text]
+        replaced = text if _PAIRED.search(text) else self.word(text)
         if replaced != text:
             return replaced
         name, colon, port = text.partition(":")
@@ -183,7 +163,7 @@ class Words:
         """A query string, with or without its question mark; parts without a name are values."""
         return "".join(part if part in "?&;" else self._parameter(part) for part in re.split(r"([?&;])", text) if part)
 
-    def _word(self, word: str) -> str:
+    def word(self, word: str) -> str:
         """What a word becomes wherever it stands."""
         if _PLAIN.fullmatch(word):
             return word
@@ -254,7 +234,7 @@ class Words:
 
     def _shape(self, text: str) -> str:
         """What can be told by its form: addresses of networks and devices, ids, long random texts, hosts."""
-        if text.count(":") >= 2:
+        if "::" in text or text.count(":") >= 6:
             found = self._ipv6(text)
             if found is not None:
                 return found

@@ -1,0 +1,319 @@
+"""The compiled loops of the anonymisation: the values of documents, their words, and what those become.
+
+Words and whole values are looked up in a hash table, so that each distinct one is judged once (see anonymise.py). The
+table also has the paths of fields, and skeletons: words whose digits have become 0, which stand for all words alike.
+Documents are lines of compact JSON that escapes only what it must; nothing here changes their length.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from paddock.compilation import compiled
+
+# What an entry of the table is (its domain): a word of a text, a value that goes whole, a skeleton, or the path of a
+# field, PATHS and the entry of the path before it.
+WORD, USERS, SECRETS, QUERIES, HOSTS, NUMBERS, SKELETON, PATHS = range(8)
+SKIPPED = -1
+# Classes of bytes: of words, gaps between them, escapes, and the first bytes of spaces beyond ASCII.
+_PLAIN, _GAP, _ESCAPE, _SPACES = range(4)
+_ENTRIES, _BYTES = 0, 1  # columns of ``Table.used``
+_SLOTS = 1 << 18
+_FACTOR = 0x5851F42D4C957F2D
+_LONGEST_ALIKE = 64
+_MOST_RANDOM = 24  # so many letters and digits in a row may be a token
+
+_CLASSES = np.zeros(256, np.uint8)
+_CLASSES[[ord(each) for each in " \"'()[]{},;|<>\t\n\r\v\f\x1c\x1d\x1e\x1f"]] = _GAP
+_CLASSES[ord("\\")] = _ESCAPE
+_CLASSES[[0xC2, 0xE1, 0xE2, 0xE3]] = _SPACES
+_QUOTE, _BACKSLASH, _NEWLINE, _COLON, _EQUALS, _LESS, _AT = (ord(each) for each in '"\\\n:=<@')
+_OPENING, _CLOSING, _OPEN_LIST, _CLOSE_LIST, _DASH, _DOT, _UNDERSCORE, _SLASH, _ZERO, _SMALL_A = (
+    ord(each) for each in "{}[]-._/0a"
+)
+
+
+class Table(NamedTuple):
+    """A hash table whose entries never move; those of one slot are chained.
+
+    The first entry is the empty word, and the path of the documents themselves.
+
+    :param starts: where each entry's bytes begin in ``bytes``; a newline ends them.
+    :param alike: the skeleton that stands for a word; -1: none does.
+    :param counts: how often each word was met.
+    :param kinds: of words what they say of their neighbours, of paths what their values are; of skeletons whether
+        words like them need a look of their own.
+    :param changes, becomes: whether an entry becomes something else, and what, in the places of its bytes.
+    :param used: how many entries and bytes there are.
+    """
+
+    slots: np.ndarray
+    following: np.ndarray
+    hashes: np.ndarray
+    domains: np.ndarray
+    starts: np.ndarray
+    alike: np.ndarray
+    counts: np.ndarray
+    kinds: np.ndarray
+    changes: np.ndarray
+    bytes: np.ndarray
+    becomes: np.ndarray
+    used: np.ndarray
+
+
+def table(entries: int, size: int, of: Table | None = None) -> Table:
+    """A table with room for so many entries and bytes; with those ``of`` another one."""
+    columns = (np.int32, np.int64, np.int32, np.int32, np.int32, np.int64, np.uint8, np.bool_)
+    new = Table(
+        np.full(_SLOTS, -1, np.int32), *(np.zeros(entries, column) for column in columns),
+        np.zeros(size, np.uint8), np.zeros(size, np.uint8), np.ones(2, np.int64),
+    )  # fmt: skip
+    new.bytes[0] = _NEWLINE
+    for target, source in zip(new, of or (), strict=False):
+        target[: len(source)] = source
+    return new
+
+
+@compiled
+def _entry(table, data, begin, end, domain, number):  # type: ignore[no-untyped-def]  # compiled: types are inferred
+    """The entry of ``data[begin:end]``, whose hash is a number; made if there is none."""
+    number ^= domain * _FACTOR
+    number ^= number >> 32
+    slot, size = number & (_SLOTS - 1), end - begin
+    entry = table.slots[slot]
+    while entry >= 0:
+        if table.hashes[entry] == number and table.domains[entry] == domain:
+            start = table.starts[entry]
+            same = table.bytes[start + size] == _NEWLINE
+            for place in range(size):
+                if table.bytes[start + place] != data[begin + place]:
+                    same = False
+                    break
+            if same:
+                return entry
+        entry = table.following[entry]
+    entry, start = table.used[_ENTRIES], table.used[_BYTES]
+    table.hashes[entry], table.domains[entry], table.starts[entry] = number, domain, start
+    table.following[entry], table.slots[slot] = table.slots[slot], entry
+    table.alike[entry], table.counts[entry] = -1, 0
+    for place in range(size):
+        table.bytes[start + place] = data[begin + place]
+    table.bytes[start + size] = _NEWLINE
+    table.used[_ENTRIES], table.used[_BYTES] = entry + 1, start + size + 1
+    return np.int32(entry)
+
+
+@compiled
+def _mixed(number, byte):  # type: ignore[no-untyped-def]
+    """The hash of a text and one byte more."""
+    number = (number ^ np.int64(byte)) * _FACTOR
+    return number ^ (number >> 29)
+
+
+@compiled
+def _hash(data, begin, end, seed):  # type: ignore[no-untyped-def]
+    number = seed
+    for place in range(begin, end):
+        number = _mixed(number, data[place])
+    return number
+
+
+@compiled
+def find_values(table, data, seed, values):  # type: ignore[no-untyped-def]
+    """Find the texts and numbers in lines of JSON, but the first one of each line, which is its time.
+
+    :param values: rows of begin, end, the entry of the path, and whether it is a text; with room for as many as there
+        can be, a third of the bytes.
+    :returns: how many there are.
+    """
+    outer = np.empty(data.size, np.int32)  # the paths of the objects and lists around the place
+    at, count, depth, path, is_time = 0, 0, 0, np.int32(0), True
+    while at < data.size:
+        byte = data[at]
+        at += 1
+        if byte == _QUOTE:
+            begin = at
+            while data[at] != _QUOTE:
+                at += 2 if data[at] == _BACKSLASH else 1
+            if data[at + 1] == _COLON:
+                domain = PATHS + outer[depth - 1]
+                path = _entry(table, data, begin, at, domain, _hash(data, begin, at, seed))
+                at += 2
+                continue
+            if not is_time:
+                values[count, 0], values[count, 1], values[count, 2], values[count, 3] = begin, at, path, 1
+                count += 1
+            is_time = False
+            at += 1
+        elif byte in (_OPENING, _OPEN_LIST):
+            outer[depth] = path
+            depth += 1
+        elif byte in (_CLOSING, _CLOSE_LIST):
+            depth -= 1
+            path = outer[depth]
+        elif byte == _DASH or 48 <= byte <= 57:
+            begin = at - 1
+            while data[at] not in (44, _CLOSING, _CLOSE_LIST):
+                at += 1
+            values[count, 0], values[count, 1], values[count, 2], values[count, 3] = begin, at, path, 0
+            count += 1
+        elif byte == _NEWLINE:
+            path, is_time = np.int32(0), True
+    return count
+
+
+@compiled
+def _gap(data, at, end):  # type: ignore[no-untyped-def]
+    """How many bytes the character takes if it separates words; 0 if it does not."""
+    kind = _CLASSES[data[at]]
+    if kind <= _GAP:
+        return kind
+    first = data[at]
+    if kind == _ESCAPE:
+        if data[at + 1] == 117:  # \u000b, \u001c to \u001f
+            code = data[at + 5]
+            high = data[at + 4] == 49 and data[at + 3] == 48 and code >= 99
+            return 6 if high or (data[at + 4] == 48 and data[at + 3] == 48 and code == 98) else 0
+        return 0 if data[at + 1] == 98 else 2
+    second = data[at + 1]
+    if first == 0xC2:
+        return 2 if second in (0x85, 0xA0) else 0
+    third = data[at + 2]
+    if first == 0xE2:
+        if second == 0x80:
+            return 3 if third <= 0x8A or third in (0xA8, 0xA9, 0xAF) else 0
+        return 3 if second == 0x81 and third == 0x9F else 0
+    if first == 0xE1:
+        return 3 if second == 0x9A and third == 0x80 else 0
+    return 3 if second == 0x80 and third == 0x80 else 0
+
+
+@compiled
+def _skeleton(data, begin, end, skeleton):  # type: ignore[no-untyped-def]
+    """Whether what a word becomes does not depend on which digits it has, and the word with zeros for them.
+
+    Runs of hexadecimal digits with a digit among them become zeros as well, with an a at the end where a letter is.
+    Words that may be addresses, ids, tokens or parameters are not told this way.
+    """
+    if end - begin > _LONGEST_ALIKE:
+        return False
+    dots = dashes = underscores = colons = digits = 0
+    at = begin
+    while at < end:
+        run, numbers, hexadecimal = at, 0, True
+        while at < end:
+            byte = data[at]
+            if 48 <= byte <= 57:
+                numbers += 1
+            elif not 97 <= (byte | 32) <= 122:
+                break
+            elif (byte | 32) > 102:
+                hexadecimal = False
+            skeleton[at - begin] = _ZERO if 48 <= byte <= 57 else byte
+            at += 1
+        if at - run >= _MOST_RANDOM:
+            return False
+        if hexadecimal and numbers:
+            for place in range(run, at):
+                skeleton[place - begin] = _ZERO
+            if not 48 <= data[at - 1] <= 57:
+                skeleton[at - 1 - begin] = _SMALL_A
+        digits += numbers
+        if at < end:
+            byte = data[at]
+            dots += byte == _DOT
+            dashes += byte == _DASH
+            underscores += byte == _UNDERSCORE
+            colons += byte == _COLON
+            if byte not in (_DOT, _DASH, _UNDERSCORE, _COLON, _EQUALS, _SLASH):
+                return False
+            skeleton[at - begin] = byte
+            at += 1
+    return digits > 0 and dots < 2 and dashes < 3 and underscores < 3 and colons < 2
+
+
+@compiled
+def _word(table, data, begin, end, number, skeleton, seed):  # type: ignore[no-untyped-def]
+    """The entry of a word, counted; of a new one, its skeleton as well."""
+    before = table.used[_ENTRIES]
+    entry = _entry(table, data, begin, end, WORD, number)
+    table.counts[entry] += 1
+    if entry == before and _skeleton(data, begin, end, skeleton):
+        size = end - begin
+        table.alike[entry] = _entry(table, skeleton, 0, size, SKELETON, _hash(skeleton, 0, size, seed))
+    return entry
+
+
+@compiled
+def cut(table, data, seed, values, domains, rows, marked):  # type: ignore[no-untyped-def]
+    """Cut values into words, and look these up.
+
+    Gaps are spaces, quotes, brackets and the like, with a single : or = behind them. Between two gaps there is a word;
+    before the first gap and behind the last one there may be none.
+
+    :param values, domains: as ``find_values`` has them, and what each is: WORD if it is to be cut.
+    :param rows: of each word, or value as a whole: begin, end, entry, and the number of the value.
+    :param marked: of each word whether the gap behind it is " : ", or has a < before a word with an @.
+    :returns: how many rows there are.
+    """
+    skeleton = np.empty(_LONGEST_ALIKE, np.uint8)
+    row = 0
+    for value in range(domains.size):
+        at, end = values[value, 0], values[value, 1]
+        if domains[value] == SKIPPED:
+            continue
+        if domains[value] != WORD:
+            entry = _entry(table, data, at, end, domains[value], _hash(data, at, end, seed))
+            rows[row, 0], rows[row, 1], rows[row, 2], rows[row, 3] = at, end, entry, value
+            marked[row] = False
+            row += 1
+            continue
+        less = False
+        while True:
+            begin, number, size = at, seed, 0
+            while at < end:
+                if _CLASSES[data[at]] != _PLAIN:
+                    size = _gap(data, at, end)
+                    if size:
+                        break
+                    if data[at] == _BACKSLASH:
+                        number = _mixed(number, data[at])
+                        at += 1
+                number = _mixed(number, data[at])
+                at += 1
+            entry = _word(table, data, begin, at, number, skeleton, seed) if at > begin else np.int32(0)
+            rows[row, 0], rows[row, 1], rows[row, 2], rows[row, 3] = begin, at, entry, value
+            marked[row] = False
+            if less:
+                for place in range(begin, at):
+                    if data[place] == _AT:
+                        marked[row - 1] = True
+            row += 1
+            if at >= end:
+                break
+            gap, less, assigned = at, False, False
+            while at < end:
+                size = _gap(data, at, end)
+                if size == 0:
+                    if assigned or data[at] not in (_COLON, _EQUALS):
+                        break
+                    if at + 1 < end and data[at + 1] in (_COLON, _EQUALS):
+                        break
+                    assigned, size = True, 1
+                less = less or data[at] == _LESS
+                at += size
+            marked[row - 1] = at - gap == 3 and data[gap] == 32 and data[gap + 1] == _COLON and data[gap + 2] == 32
+    return row
+
+
+@compiled
+def put(table, rows, out):  # type: ignore[no-untyped-def]
+    """Write what words and values become over them."""
+    for row in range(rows.shape[0]):
+        entry = rows[row, 2]
+        if table.changes[entry]:
+            begin = rows[row, 0]
+            for place in range(rows[row, 1] - begin):
+                out[begin + place] = table.becomes[table.starts[entry] + place]
