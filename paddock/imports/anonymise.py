@@ -34,6 +34,7 @@ from paddock.imports.words import (
 )
 
 _KINDS = ("", USER, SECRET, QUERY, HOST, "for", "scheme", "cookie", "folder", "connect", "command", "uid")
+_MARKS = ".:=!?-*#/"  # not counted as parts of words
 _PIECE = 1 << 18  # bytes replaced at a time
 _MOST_ENTRIES, _MOST_BYTES = 200_000, 1 << 24  # of the table; then it begins anew, so that memory stays constant
 _ASSIGNED = re.compile(r"\\*[\"']?\s*[:=]?\s*[\\\"'(\[{]*")
@@ -130,7 +131,7 @@ class Anonymiser:
             return
         texts = table.bytes[begin : end - 1].tobytes().decode("utf-8").split("\n")
         becomes = texts.copy()
-        self._audited += [text.strip(".:=!?-*#/") for text in texts]
+        self._audited += [text.strip(_MARKS) for text in texts]
         domains, alike = table.domains[first:last], table.alike[first:last]
         of_skeletons = domains == cutting.SKELETON
         for number in np.flatnonzero(of_skeletons).tolist():
@@ -139,7 +140,10 @@ class Anonymiser:
         settled = of_skeletons | ((alike > 0) & (table.kinds[alike] == 0))
         for number in np.flatnonzero(~settled).tolist():
             text, domain, entry = texts[number], int(domains[number]), first + number
-            plain = unescaped_json(text) if "\\" in text else text
+            plain = text
+            if "\\" in text:
+                plain = unescaped_json(text)
+                self._audited[entry] = plain.strip(_MARKS)
             if domain == cutting.WORD:
                 kind = kind_of_word(plain)
                 if kind:
