@@ -8,11 +8,10 @@ stay are counted, for a person to look through (see summary.py).
 
 from __future__ import annotations
 
-import itertools
 import re
 import secrets
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -33,7 +32,9 @@ from paddock.imports.words import (
     kind_of_word,
 )
 
-_KINDS = ("", USER, SECRET, QUERY, HOST, "for", "scheme", "cookie", "folder", "connect", "command", "uid")
+_NAMED = "named"  # a user, perhaps, who is behind the word without a sign
+# As cutting.py numbers them.
+_KINDS = ("", USER, SECRET, QUERY, HOST, "uid", "command", _NAMED, "for", "scheme", "cookie", "folder", "connect")
 _MARKS = ".:=!?-*#/"  # not counted as parts of words
 _PIECE = 1 << 18  # bytes replaced at a time
 _MOST_ENTRIES, _MOST_BYTES = 200_000, 1 << 24  # of the table; then it begins anew, so that memory stays constant
@@ -86,7 +87,7 @@ class Anonymiser:
         values = np.empty((size // 2 + 1, 4), np.int32)
         values = values[: cutting.find_values(self._table, source, self._seed, values)]
         self._learn()
-        kinds = self._table.kinds[values[:, 2]].astype(np.int32)
+        kinds = self._table.entries[values[:, 2], cutting.KIND]
         numbers = np.where((kinds == cutting.USERS) | (kinds == cutting.SECRETS), cutting.NUMBERS, cutting.SKIPPED)
         domains = np.where(values[:, 3], kinds, numbers)
         self._find_proxied(data, values, domains)
@@ -119,25 +120,26 @@ class Anonymiser:
             self._count()
             self._begin()
             entries = used = 1
-        if len(self._table.starts) < entries + size + 1 or len(self._table.bytes) < used + 2 * size + 1:
+        if len(self._table.entries) < entries + size + 1 or len(self._table.bytes) < used + 2 * size + 1:
             self._table = cutting.table(entries + 2 * size, used + 4 * size, self._table)
 
     def _learn(self) -> None:
         """What the new entries of the table become."""
         table, first = self._table, len(self._audited)
         last, end = table.used.tolist()
-        begin = int(table.starts[first])
+        begin = int(table.entries[first, cutting.START])
         if last == first:
             return
         texts = table.bytes[begin : end - 1].tobytes().decode("utf-8").split("\n")
         becomes = texts.copy()
         self._audited += [text.strip(_MARKS) for text in texts]
-        domains, alike = table.domains[first:last], table.alike[first:last]
+        entries = table.entries[first:last]
+        domains, alike = entries[:, cutting.DOMAIN], entries[:, cutting.ALIKE]
         of_skeletons = domains == cutting.SKELETON
         for number in np.flatnonzero(of_skeletons).tolist():
             text = texts[number]
-            table.kinds[first + number] = kind_of_word(text) != "" or self._words.word(text) != text
-        settled = of_skeletons | ((alike > 0) & (table.kinds[alike] == 0))
+            entries[number, cutting.KIND] = kind_of_word(text) != "" or self._words.word(text) != text
+        settled = of_skeletons | ((alike > 0) & (table.entries[alike, cutting.KIND] == 0))
         for number in np.flatnonzero(~settled).tolist():
             text, domain, entry = texts[number], int(domains[number]), first + number
             plain = text
@@ -147,22 +149,23 @@ class Anonymiser:
             if domain == cutting.WORD:
                 kind = kind_of_word(plain)
                 if kind:
-                    table.kinds[entry] = _KINDS.index(kind)
+                    named = kind == USER and plain.lower() in NAMED_BEHIND
+                    entries[number, cutting.KIND] = _KINDS.index(_NAMED if named else kind)
                 changed = self._words.word(plain)
             elif domain >= cutting.PATHS:
                 path = f"{self._paths[domain - cutting.PATHS]}.{plain}" if domain > cutting.PATHS else plain
                 self._paths[entry], self._fields[path] = path, entry
-                table.kinds[entry] = _KINDS.index(kind_of_field(path))
+                entries[number, cutting.KIND] = _KINDS.index(kind_of_field(path))
                 continue
             elif domain == cutting.NUMBERS:
                 changed = self._pseudonyms.number(plain)
             else:
                 changed = self._whole[_KINDS[domain]](plain)
             if changed != plain:
-                table.changes[entry] = True
+                entries[number, cutting.CHANGES] = True
                 becomes[number] = as_json(changed)[1:-1] if "\\" in text else changed
-                remains = set(_INNER.split(changed))
-                self._audited[entry] = tuple({each for each in _INNER.split(plain) if each in remains})
+                parts = {*_INNER.split(plain)} & {*_INNER.split(changed)} if _INNER.search(plain) else ()
+                self._audited[entry] = tuple(parts)
         table.becomes[begin:end] = np.frombuffer(("\n".join(becomes) + "\n").encode("utf-8"), np.uint8)
 
     def kept(self) -> Counter[str]:
@@ -172,45 +175,43 @@ class Anonymiser:
         return result
 
     def _count(self) -> None:
-        counts = self._table.counts
-        seen = np.flatnonzero(counts[: len(self._audited)] > 0)
+        counts = self._table.entries[: len(self._audited), cutting.COUNT]
+        seen = np.flatnonzero(counts > 0)
+        kept = self._kept
         for entry, count in zip(seen.tolist(), counts[seen].tolist(), strict=True):
             audited = self._audited[entry]
-            for part in (audited,) if isinstance(audited, str) else audited:
-                self._kept[part] += count
-        del self._kept[""]
+            for part in (audited,) if audited.__class__ is str else audited:
+                kept[part] = kept.get(part, 0) + count
+        kept.pop("", None)
         counts[:] = 0
 
     # --- words that others give away --------------------------------------------------------------
 
     def _put_by_context(self, data: bytes, rows: np.ndarray, marked: np.ndarray, out: bytearray) -> None:
-        kinds = self._table.kinds[rows[:, 2]]
-        places = np.flatnonzero(marked | (kinds > 0))
-        texts = np.ascontiguousarray(rows[:, 3])
-        begins, ends = (np.searchsorted(texts, texts[places], side) for side in ("left", "right"))
-        telling = ends - begins > 1
-        found = zip(*(each[telling].tolist() for each in (begins, ends, places, kinds[places])), strict=True)
-        for (begin, end), group in itertools.groupby(found, lambda each: each[:2]):
-            spans = rows[begin:end, :2].ravel().tolist()
-            kinds_of = {place - begin: _KINDS[kind] for _, _, place, kind in group}
-            for place, word in dict(self._by_context(_Pieces(data, spans, 0), _Pieces(data, spans, 1), kinds_of)).items():
-                at = slice(*spans[2 * place : 2 * place + 2])
-                out[at] = (as_json(word)[1:-1] if b"\\" in data[at] else word).encode("utf-8")
-                self._table.counts[rows[begin + place, 2]] -= 1
+        found = np.empty((len(rows), 4), np.int32)
+        count = cutting.find_telling(self._table, np.frombuffer(data, np.uint8), rows, marked, found)
+        spans = memoryview(rows.reshape(-1))
+        changed = dict(self._by_context(found[:count].tolist(), _Pieces(data, spans, 0), _Pieces(data, spans, 1)))
+        for place, word in changed.items():
+            at = slice(spans[4 * place], spans[4 * place + 1])
+            out[at] = (as_json(word)[1:-1] if b"\\" in data[at] else word).encode("utf-8")
+        np.subtract.at(self._table.entries[:, cutting.COUNT], rows[list(changed), 2], 1)
 
-    def _by_context(self, words: _Pieces, gaps: _Pieces, kinds: Mapping[int, str]) -> Iterable[tuple[int, str]]:
+    def _by_context(
+        self, telling: Iterable[tuple[int, int, int, int]], words: _Pieces, gaps: _Pieces
+    ) -> Iterator[tuple[int, str]]:
         """Places of words that others give away, and what they become.
 
-        :param kinds: of the words that may say something, by their places.
+        :param telling: as ``cutting.find_telling`` has it.
         """
-        last = len(words) - 1
         done = 0  # words up to here have been replaced already
-        for place, kind in kinds.items():
+        for place, first, last, number in telling:
+            kind = USER if _KINDS[number] == _NAMED else _KINDS[number]
             gap = gaps[place] if place < last else "\n"
             if kind and "\n" not in gap and place >= done:
                 if kind in self._whole or kind == "cookie":
                     rule = self._cookies if kind == "cookie" else self._assigned
-                    for done, word in rule(kind, place, words, gaps):
+                    for done, word in rule(kind, place, last, words, gaps):
                         yield done, word
                 elif kind == "for":
                     # for X from, for invalid user X from, for user X from
@@ -225,16 +226,18 @@ class Anonymiser:
                     yield place + 1, self._host(words[place + 1])
                 elif kind == "folder" and set(gap) == {"\\"}:
                     yield place + 1, self._user(words[place + 1])
-            if kind == "command" and place > 1 and gaps[place - 1].startswith(")") and gaps[place - 2].endswith("("):
+            if kind == "command" and place > first + 1 and gaps[place - 1].startswith(")") and gaps[place - 2].endswith("("):
                 yield place - 1, self._user(words[place - 1])  # (X) CMD
-            elif kind == "uid" and place and gaps[place - 1] == "(" and words[place - 1]:
+            elif kind == "uid" and place > first and gaps[place - 1] == "(" and words[place - 1]:
                 yield place - 1, self._user(words[place - 1])  # X(uid=0)
-            elif gap == " : " and words[place] and _begins(words, gaps, place):
+            elif gap == " : " and words[place] and _begins(words, gaps, place, first):
                 yield place, self._user(words[place])  # sudo: X : TTY=
             elif "<" in gap and place < last and "@" in words[place + 1]:
-                yield from self._display_name(place, words, gaps)
+                yield from self._display_name(place, first, words, gaps)
 
-    def _assigned(self, kind: str, place: int, words: _Pieces, gaps: _Pieces) -> Iterable[tuple[int, str]]:
+    def _assigned(
+        self, kind: str, place: int, last: int, words: _Pieces, gaps: _Pieces
+    ) -> Iterator[tuple[int, str]]:
         """The value behind a name, in quotes or not."""
         word, gap, value = words[place], gaps[place], words[place + 1]
         replace = self._whole[kind]
@@ -248,23 +251,23 @@ class Anonymiser:
             if named and value and "=" not in value and value.lower() not in NO_NAMES:
                 yield place + 1, self._user(value)
             return
-        if value.lower() in SCHEMES and place + 2 < len(words) and gaps[place + 1].isspace():
+        if value.lower() in SCHEMES and place + 2 <= last and gaps[place + 1].isspace():
             yield place + 2, replace(words[place + 2])
             return
         if "{" in gap:  # an object: what is no name in it
-            for further in range(place + 1, len(words)):
-                behind = gaps[further] if further < len(gaps) else "}"
+            for further in range(place + 1, last + 1):
+                behind = gaps[further] if further < last else "}"
                 if '":' not in behind:
                     yield further, replace(words[further])
                 if "}" in behind or "\n" in behind:
                     return
         quote = ['"'] if field else _QUOTES.search(gap[::-1])
         end = place + 1
-        while quote and end < len(gaps) and quote[0] not in gaps[end] and "\n" not in gaps[end]:
+        while quote and end < last and quote[0] not in gaps[end] and "\n" not in gaps[end]:
             end += 1
         pieces = [value, *(piece for each in range(place + 1, end) for piece in (gaps[each], words[each + 1]))]
         before = gap[3:] if field else ""
-        rest = _VALUE_ENDS.split(gaps[end])[0] if field and end < len(gaps) else ""
+        rest = _VALUE_ENDS.split(gaps[end])[0] if field and end < last else ""
         replaced = replace("".join([before, *pieces, rest]))
         at = len(before)
         for number, piece in enumerate(pieces):
@@ -272,51 +275,51 @@ class Anonymiser:
                 yield place + 1 + number // 2, replaced[at : at + len(piece)]
             at += len(piece)
 
-    def _cookies(self, _kind: str, place: int, words: _Pieces, gaps: _Pieces) -> Iterable[tuple[int, str]]:
+    def _cookies(
+        self, _kind: str, place: int, last: int, words: _Pieces, gaps: _Pieces
+    ) -> Iterator[tuple[int, str]]:
         """Everything to the end of the line or of the quotes."""
-        for further in range(place + 1, len(words)):
+        for further in range(place + 1, last + 1):
             gap = gaps[further - 1]
             if "\n" in gap or (further > place + 1 and '"' in gap):
                 return
             name, equals, value = words[further].partition("=")
             yield further, f"{name}={self._secret(value)}" if equals else self._secret(name)
 
-    def _display_name(self, place: int, words: _Pieces, gaps: _Pieces) -> Iterable[tuple[int, str]]:
+    def _display_name(
+        self, place: int, first: int, words: _Pieces, gaps: _Pieces
+    ) -> Iterator[tuple[int, str]]:
         """Alice Smith <alice@...>: up to three words that begin with a capital, or what stands in quotes."""
         quoted = '"' in gaps[place] or "'" in gaps[place]
-        for before in range(place, max(place - (8 if quoted else 3), -1), -1):
+        for before in range(place, max(place - (8 if quoted else 3), first - 1), -1):
             if not words[before] or not (quoted or words[before][0].isupper()):
                 return
             yield before, self._pseudonyms.word(words[before])
-            if before and ("\n" in gaps[before - 1] or not gaps[before - 1].isspace()):
+            if before > first and ("\n" in gaps[before - 1] or not gaps[before - 1].isspace()):
                 return
 
 
 class _Pieces:
-    """The words of a text, or the gaps between them.
+    """Words, or the gaps behind them.
 
-    :param spans: where words begin and end, in turn.
-    :param first: the span of the first piece: 0 of words, 1 of gaps.
+    :param spans: rows of four numbers: where each word begins and ends, and others.
+    :param first: 0 for words, 1 for gaps.
     """
 
-    def __init__(self, data: bytes, spans: list[int], first: int):
-        self._data, self._spans, self._first = data, spans, first
-
-    def __len__(self) -> int:
-        return (len(self._spans) - self._first) // 2
+    def __init__(self, data: bytes, spans: memoryview, first: int):
+        self._data, self._spans, self._begin, self._end = data, spans, first, 4 if first else 1
 
     def __getitem__(self, place: int) -> str:
-        begin = 2 * place + self._first
-        text = self._data[self._spans[begin] : self._spans[begin + 1]].decode("utf-8")
+        text = self._data[self._spans[4 * place + self._begin] : self._spans[4 * place + self._end]].decode("utf-8")
         return unescaped_json(text) if "\\" in text else text
 
 
-def _begins(words: _Pieces, gaps: _Pieces, place: int) -> bool:
+def _begins(words: _Pieces, gaps: _Pieces, place: int, first: int) -> bool:
     """Whether a word is the first one of a text, a line or a field, or comes after sudo."""
     return (
-        place == 0
+        place == first
         or "\n" in gaps[place - 1]
         or words[place - 1] == "sudo:"
         or gaps[place - 1].rstrip().endswith('":"')
-        or (place == 1 and not words[0] and gaps[0].isspace())
+        or (place == first + 1 and not words[first] and gaps[first].isspace())
     )

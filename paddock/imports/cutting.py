@@ -17,9 +17,10 @@ from paddock.compilation import compiled
 # field, PATHS and the entry of the path before it.
 WORD, USERS, SECRETS, QUERIES, HOSTS, NUMBERS, SKELETON, PATHS = range(8)
 SKIPPED = -1
+# Kinds of words, besides the first five above: those that may have something to do with a word before them, others.
+UID, COMMAND, OTHERS = range(5, 8)
 # Classes of bytes: of words, gaps between them, escapes, and the first bytes of spaces beyond ASCII.
 _PLAIN, _GAP, _ESCAPE, _SPACES = range(4)
-_ENTRIES, _BYTES = 0, 1  # columns of ``Table.used``
 _SLOTS = 1 << 18
 _FACTOR = 0x5851F42D4C957F2D
 _LONGEST_ALIKE = 64
@@ -40,36 +41,28 @@ class Table(NamedTuple):
 
     The first entry is the empty word, and the path of the documents themselves.
 
-    :param starts: where each entry's bytes begin in ``bytes``; a newline ends them.
-    :param alike: the skeleton that stands for a word; -1: none does.
-    :param counts: how often each word was met.
-    :param kinds: of words what they say of their neighbours, of paths what their values are; of skeletons whether
-        words like them need a look of their own.
-    :param changes, becomes: whether an entry becomes something else, and what, in the places of its bytes.
+    :param entries: rows of what the columns below say.
+    :param bytes, becomes: the bytes of all entries, a newline behind each; and what they become, in the same places.
     :param used: how many entries and bytes there are.
     """
 
     slots: np.ndarray
-    following: np.ndarray
-    hashes: np.ndarray
-    domains: np.ndarray
-    starts: np.ndarray
-    alike: np.ndarray
-    counts: np.ndarray
-    kinds: np.ndarray
-    changes: np.ndarray
+    entries: np.ndarray
     bytes: np.ndarray
     becomes: np.ndarray
     used: np.ndarray
 
 
+# Columns of ``Table.entries``: where the bytes begin; the next entry of the slot; the skeleton that stands for a word
+# (0: none does); how often a word was met; what a word says of its neighbours, what the values of a path are, or whether
+# words like a skeleton need a look of their own; and whether an entry becomes something else.
+HASH, DOMAIN, START, _NEXT, ALIKE, COUNT, KIND, CHANGES, _COLUMNS = range(9)
+
+
 def table(entries: int, size: int, of: Table | None = None) -> Table:
     """A table with room for so many entries and bytes; with those ``of`` another one."""
-    columns = (np.int32, np.int64, np.int32, np.int32, np.int32, np.int64, np.uint8, np.bool_)
-    new = Table(
-        np.full(_SLOTS, -1, np.int32), *(np.zeros(entries, column) for column in columns),
-        np.zeros(size, np.uint8), np.zeros(size, np.uint8), np.ones(2, np.int64),
-    )  # fmt: skip
+    texts = (np.zeros(size, np.uint8) for _ in range(2))
+    new = Table(np.full(_SLOTS, -1, np.int32), np.zeros((entries, _COLUMNS), np.int32), *texts, np.ones(2, np.int64))
     new.bytes[0] = _NEWLINE
     for target, source in zip(new, of or (), strict=False):
         target[: len(source)] = source
@@ -82,34 +75,33 @@ def _entry(table, data, begin, end, domain, number):  # type: ignore[no-untyped-
     number ^= domain * _FACTOR
     number ^= number >> 32
     slot, size = number & (_SLOTS - 1), end - begin
-    entry = table.slots[slot]
+    entry, short = table.slots[slot], np.int32(number >> 18)
     while entry >= 0:
-        if table.hashes[entry] == number and table.domains[entry] == domain:
-            start = table.starts[entry]
-            same = table.bytes[start + size] == _NEWLINE
+        known = table.entries[entry]
+        if known[HASH] == short and known[DOMAIN] == domain and table.bytes[known[START] + size] == _NEWLINE:
+            start, same = known[START], True
             for place in range(size):
                 if table.bytes[start + place] != data[begin + place]:
                     same = False
                     break
             if same:
                 return entry
-        entry = table.following[entry]
-    entry, start = table.used[_ENTRIES], table.used[_BYTES]
-    table.hashes[entry], table.domains[entry], table.starts[entry] = number, domain, start
-    table.following[entry], table.slots[slot] = table.slots[slot], entry
-    table.alike[entry], table.counts[entry] = -1, 0
+        entry = known[_NEXT]
+    entry, start = np.int32(table.used[0]), table.used[1]
+    new = table.entries[entry]
+    new[HASH], new[DOMAIN], new[START], new[_NEXT] = short, domain, start, table.slots[slot]
+    table.slots[slot] = entry
     for place in range(size):
         table.bytes[start + place] = data[begin + place]
     table.bytes[start + size] = _NEWLINE
-    table.used[_ENTRIES], table.used[_BYTES] = entry + 1, start + size + 1
-    return np.int32(entry)
+    table.used[0], table.used[1] = entry + 1, start + size + 1
+    return entry
 
 
 @compiled
 def _mixed(number, byte):  # type: ignore[no-untyped-def]
     """The hash of a text and one byte more."""
-    number = (number ^ np.int64(byte)) * _FACTOR
-    return number ^ (number >> 29)
+    return (number ^ np.int64(byte)) * _FACTOR
 
 
 @compiled
@@ -237,12 +229,12 @@ def _skeleton(data, begin, end, skeleton):  # type: ignore[no-untyped-def]
 @compiled
 def _word(table, data, begin, end, number, skeleton, seed):  # type: ignore[no-untyped-def]
     """The entry of a word, counted; of a new one, its skeleton as well."""
-    before = table.used[_ENTRIES]
+    before = table.used[0]
     entry = _entry(table, data, begin, end, WORD, number)
-    table.counts[entry] += 1
+    table.entries[entry, COUNT] += 1
     if entry == before and _skeleton(data, begin, end, skeleton):
         size = end - begin
-        table.alike[entry] = _entry(table, skeleton, 0, size, SKELETON, _hash(skeleton, 0, size, seed))
+        table.entries[entry, ALIKE] = _entry(table, skeleton, 0, size, SKELETON, _hash(skeleton, 0, size, seed))
     return entry
 
 
@@ -312,8 +304,36 @@ def cut(table, data, seed, values, domains, rows, marked):  # type: ignore[no-un
 def put(table, rows, out):  # type: ignore[no-untyped-def]
     """Write what words and values become over them."""
     for row in range(rows.shape[0]):
-        entry = rows[row, 2]
-        if table.changes[entry]:
+        entry = table.entries[rows[row, 2]]
+        if entry[CHANGES]:
             begin = rows[row, 0]
             for place in range(rows[row, 1] - begin):
-                out[begin + place] = table.becomes[table.starts[entry] + place]
+                out[begin + place] = table.becomes[entry[START] + place]
+
+
+@compiled
+def find_telling(table, data, rows, marked, found):  # type: ignore[no-untyped-def]
+    """Find the words that may tell something of their neighbours.
+
+    :param found: rows of the word's place, the first and the last place of its text, and its kind.
+    :returns: how many there are.
+    """
+    count = first = last = 0
+    for row in range(rows.shape[0]):
+        if row > last or row == 0:
+            first = last = row
+            while last + 1 < rows.shape[0] and rows[last + 1, 3] == rows[row, 3]:
+                last += 1
+        kind = table.entries[rows[row, 2], KIND]
+        if not marked[row]:
+            if kind == 0 or first == last or (row == last and kind >= OTHERS):
+                continue
+            if kind <= HOSTS:
+                end = rows[row, 1]
+                # Nothing is assigned but with a sign.
+                bare = row < last and rows[row + 1, 0] == end + 1 and data[end] == 32
+                if row == last or (bare and data[end - 1] not in (_COLON, _EQUALS)):
+                    continue
+        found[count, 0], found[count, 1], found[count, 2], found[count, 3] = row, first, last, kind
+        count += 1
+    return count

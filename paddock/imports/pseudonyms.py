@@ -12,7 +12,6 @@ import hmac
 import ipaddress
 import re
 import struct
-from collections.abc import Iterator
 from urllib.parse import unquote_to_bytes
 
 # Ranges of characters that replace one another: a script each, roughly, and of one length in UTF-8 each.
@@ -26,6 +25,7 @@ _PERCENT = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
 _DIGIT_STARTS = (0, 0, 10, 100)  # the least octet of so many digits
 _OCTETS = (0, 10, 90, 156)  # and how many there are
 _HEXADECIMAL = "0123456789abcdef"
+_EIGHT = struct.Struct(">8I").unpack
 
 
 class Pseudonyms:
@@ -39,7 +39,7 @@ class Pseudonyms:
 
     def word(self, text: str) -> str:
         """A text of the same length and pattern; punctuation and spaces stay where they are."""
-        numbers = self._numbers("word", text)
+        numbers = iter(self._numbers("word", text, len(text)))
         result = "".join(
             [
                 chr(span[0] + next(numbers) % span[1]) if span else character
@@ -59,7 +59,7 @@ class Pseudonyms:
 
     def hexadecimal(self, text: str) -> str:
         """Hexadecimal digits for hexadecimal digits, as in MAC addresses and UUIDs; all else stays."""
-        numbers = self._numbers("hexadecimal", text.lower())
+        numbers = iter(self._numbers("hexadecimal", text.lower(), len(text)))
         upper = text == text.upper()
         digits = (_HEXADECIMAL[next(numbers) % 16] if each.lower() in _HEXADECIMAL else each for each in text)
         return "".join(digit.upper() if upper else digit for digit in digits)
@@ -101,7 +101,7 @@ class Pseudonyms:
             groups, _, dotted = groups.rpartition(":")
             dotted = f":{self.address(dotted)}"
         upper = groups != groups.lower()
-        numbers = self._numbers("ipv6", groups.lower())
+        numbers = iter(self._numbers("ipv6", groups.lower(), 8))
         replaced = []
         for group in groups.split(":"):
             # No leading zero where there was none, so that the address is written as usual.
@@ -114,19 +114,20 @@ class Pseudonyms:
 
     def octets(self, octets: list[str]) -> list[str]:
         """The four numbers of another IPv4 address, each with as many digits."""
-        numbers = self._numbers("ipv4", ".".join(octets))
+        numbers = self._numbers("ipv4", ".".join(octets), 4)
         return [
-            str(_DIGIT_STARTS[len(octet)] + next(numbers) % _OCTETS[len(octet)]).zfill(len(octet)) for octet in octets
+            str(_DIGIT_STARTS[len(octet)] + number % _OCTETS[len(octet)]).zfill(len(octet))
+            for octet, number in zip(octets, numbers, strict=False)
         ]
 
-    def _numbers(self, kind: str, text: str) -> Iterator[int]:
-        """Pseudorandom numbers of 32 bits, without end: HMAC in counter mode."""
+    def _numbers(self, kind: str, text: str, count: int) -> list[int]:
+        """So many pseudorandom numbers of 32 bits, at the least: HMAC in counter mode."""
         seed = hmac.digest(self._key, f"{kind} {text}".encode("utf-8", "surrogatepass"), "sha256")
-        count = 0
-        while True:
-            yield from struct.unpack(">8I", seed)
-            count += 1
-            seed = hmac.digest(self._key, seed + count.to_bytes(8, "big"), "sha256")
+        numbers = [*_EIGHT(seed)]
+        for block in range(1, (count + 7) // 8):
+            seed = hmac.digest(self._key, seed + block.to_bytes(8, "big"), "sha256")
+            numbers += _EIGHT(seed)
+        return numbers
 
 
 class _Spans(dict[str, "tuple[int, int] | None"]):
