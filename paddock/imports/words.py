@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from contextlib import suppress
 from functools import lru_cache
 
 from paddock.imports.pseudonyms import Pseudonyms
@@ -139,6 +140,7 @@ class Words:
         self._pseudonyms = pseudonyms
         kinds = {USER: self._user, SECRET: self._secret, QUERY: self._query, HOST: self._host}
         self.whole = {kind: lru_cache(_REMEMBERED)(function) for kind, function in kinds.items()}
+        self._label = lru_cache(_REMEMBERED)(self._label_of)
         self.user, self.secret, self.host = self.whole[USER], self.whole[SECRET], self.whole[HOST]
 
     def _user(self, text: str) -> str:
@@ -179,6 +181,8 @@ class Words:
 
     def _pair(self, text: str) -> str:
         """name=value, whose name tells whether the value is anybody's; or something else."""
+        if "=" not in text:
+            return self._place(text)
         parts = text.split("=")
         for number, name in enumerate(parts[:-1]):
             kind = USER if name == "name" else kind_of_field(name)
@@ -240,7 +244,7 @@ class Words:
                 return found
         if "." in text:
             host = text.rstrip(".:")
-            name = PORT.sub("", host)
+            name = PORT.sub("", host) if ":" in host else host
             last = name.rpartition(".")[2].lower()
             known = last in DOMAINS or (last in AMBIGUOUS_DOMAINS and name.count(".") > 1 and name.islower())
             if known and _DOMAIN.fullmatch(name):
@@ -256,8 +260,11 @@ class Words:
         """Each label of a name; the last one stays where it is common."""
         labels = host.split(".")
         kept = labels.pop() if len(labels) > 1 and labels[-1].lower() in DOMAINS | AMBIGUOUS_DOMAINS else None
-        replaced = [self._shape(label) if _ADDRESS.search(label) else self._pseudonyms.word(label) for label in labels]
+        replaced = [*map(self._label, labels)]
         return ".".join([*replaced, kept] if kept is not None else replaced)
+
+    def _label_of(self, label: str) -> str:
+        return self._shape(label) if _ADDRESS.search(label) else self._pseudonyms.word(label)
 
     def _ipv4(self, found: re.Match[str]) -> str:
         octets = [found[1], *found.groups()[2:]]
@@ -269,10 +276,9 @@ class Words:
         """An IPv6 address, perhaps with a name before it and a port or a full stop behind it; None if it is none."""
         begin, end = 0, len(text.rstrip("."))
         for _ in range(4):
-            try:
-                return text[:begin] + self._pseudonyms.address(text[begin:end]) + text[end:]
-            except ValueError:
-                pass
+            if "::" in text[begin:end] or text.count(":", begin, end) in (6, 7):
+                with suppress(ValueError):
+                    return text[:begin] + self._pseudonyms.address(text[begin:end]) + text[end:]
             head, colon, tail = text[begin:end].rpartition(":")
             if colon and (not tail or (tail.isdigit() and ":" in head)):
                 end -= len(tail) + 1
