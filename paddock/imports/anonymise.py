@@ -140,8 +140,9 @@ class Anonymiser:
             text = texts[number]
             entries[number, cutting.KIND] = kind_of_word(text) != "" or self._words.word(text) != text
         settled = of_skeletons | ((alike > 0) & (table.entries[alike, cutting.KIND] == 0))
-        for number in np.flatnonzero(~settled).tolist():
-            text, domain, entry = texts[number], int(domains[number]), first + number
+        unsettled = np.flatnonzero(~settled)
+        for number, domain in zip(unsettled.tolist(), domains[unsettled].tolist(), strict=True):
+            text, entry = texts[number], first + number
             plain = text
             if "\\" in text:
                 plain = unescaped_json(text)

@@ -169,6 +169,9 @@ class Words:
         """What a word becomes wherever it stands."""
         if _PLAIN.fullmatch(word):
             return word
+        address = _ADDRESS.fullmatch(word)  # the most frequent ones that become something else
+        if address:
+            return self._ipv4(address)
         first, *rest = _PARTS.split(word)
         result = [self._pair(first)]
         for mark, part in zip(rest[::2], rest[1::2], strict=True):
@@ -268,7 +271,7 @@ class Words:
 
     def _ipv4(self, found: re.Match[str]) -> str:
         octets = [found[1], *found.groups()[2:]]
-        if any(int(octet) > 255 for octet in octets):
+        if max(map(int, octets)) > 255:
             return found[0]
         return found[2].join(self._pseudonyms.octets(octets))
 
