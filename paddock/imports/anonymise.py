@@ -34,7 +34,7 @@ from paddock.imports.words import (
 
 _NAMED = "named"  # a user, perhaps, who is behind the word without a sign
 # As cutting.py numbers them.
-_KINDS = ("", USER, SECRET, QUERY, HOST, "uid", "command", _NAMED, "for", "scheme", "cookie", "folder", "connect")
+_KINDS = ("", USER, SECRET, QUERY, HOST, "uid", "command", "for", _NAMED, "scheme", "cookie", "folder", "connect")
 _MARKS = ".:=!?-*#/"  # not counted as parts of words
 _PIECE = 1 << 18  # bytes replaced at a time
 _MOST_ENTRIES, _MOST_BYTES = 200_000, 1 << 24  # of the table; then it begins anew, so that memory stays constant

@@ -18,7 +18,7 @@ from paddock.compilation import compiled
 WORD, USERS, SECRETS, QUERIES, HOSTS, NUMBERS, SKELETON, PATHS = range(8)
 SKIPPED = -1
 # Kinds of words, besides the first five above: those that may have something to do with a word before them, others.
-UID, COMMAND, OTHERS = range(5, 8)
+UID, COMMAND, FOR = range(5, 8)
 # Classes of bytes: of words, gaps between them, escapes, and the first bytes of spaces beyond ASCII.
 _PLAIN, _GAP, _ESCAPE, _SPACES = range(4)
 _SLOTS = 1 << 18
@@ -30,7 +30,7 @@ _CLASSES = np.zeros(256, np.uint8)
 _CLASSES[[ord(each) for each in " \"'()[]{},;|<>\t\n\r\v\f\x1c\x1d\x1e\x1f"]] = _GAP
 _CLASSES[ord("\\")] = _ESCAPE
 _CLASSES[[0xC2, 0xE1, 0xE2, 0xE3]] = _SPACES
-_QUOTE, _BACKSLASH, _NEWLINE, _COLON, _EQUALS, _LESS, _AT = (ord(each) for each in '"\\\n:=<@')
+_QUOTE, _APOSTROPHE, _BACKSLASH, _NEWLINE, _COLON, _EQUALS, _LESS, _AT = (ord(each) for each in "\"'\\\n:=<@")
 _OPENING, _CLOSING, _OPEN_LIST, _CLOSE_LIST, _DASH, _DOT, _UNDERSCORE, _SLASH, _ZERO, _SMALL_A = (
     ord(each) for each in "{}[]-._/0a"
 )
@@ -239,6 +239,19 @@ def _word(table, data, begin, end, number, skeleton, seed):  # type: ignore[no-u
 
 
 @compiled
+def _names_mail(data, begin, end, mail, mail_end):  # type: ignore[no-untyped-def]
+    """Whether a word may be the name before an address in < and >: with a capital, or in quotes."""
+    at = False
+    for place in range(mail, mail_end):
+        at = at or data[place] == _AT
+    first = data[begin]
+    named = 65 <= first <= 90 or first > 127 or first == _BACKSLASH
+    for place in range(end, mail):
+        named = named or data[place] in (_QUOTE, _APOSTROPHE)
+    return at and named
+
+
+@compiled
 def cut(table, data, seed, values, domains, rows, marked):  # type: ignore[no-untyped-def]
     """Cut values into words, and look these up.
 
@@ -278,10 +291,8 @@ def cut(table, data, seed, values, domains, rows, marked):  # type: ignore[no-un
             entry = _word(table, data, begin, at, number, skeleton, seed) if at > begin else np.int32(0)
             rows[row, 0], rows[row, 1], rows[row, 2], rows[row, 3] = begin, at, entry, value
             marked[row] = False
-            if less:
-                for place in range(begin, at):
-                    if data[place] == _AT:
-                        marked[row - 1] = True
+            if less and _names_mail(data, rows[row - 1, 0], rows[row - 1, 1], begin, at):
+                marked[row - 1] = True
             row += 1
             if at >= end:
                 break
@@ -312,6 +323,18 @@ def put(table, rows, out):  # type: ignore[no-untyped-def]
 
 
 @compiled
+def _may_be_for(data, rows, row, last):  # type: ignore[no-untyped-def]
+    """Whether behind the word for there is perhaps invalid, illegal or user, or another word and from."""
+    if row + 2 > last:
+        return False
+    begin, size = rows[row + 1, 0], rows[row + 1, 1] - rows[row + 1, 0]
+    if (size == 4 and data[begin] == 117) or (size == 7 and data[begin] == 105):
+        return True
+    begin = rows[row + 2, 0]
+    return rows[row + 2, 1] - begin == 4 and data[begin] == 102 and data[begin + 3] == 109
+
+
+@compiled
 def find_telling(table, data, rows, marked, found):  # type: ignore[no-untyped-def]
     """Find the words that may tell something of their neighbours.
 
@@ -326,7 +349,7 @@ def find_telling(table, data, rows, marked, found):  # type: ignore[no-untyped-d
                 last += 1
         kind = table.entries[rows[row, 2], KIND]
         if not marked[row]:
-            if kind == 0 or first == last or (row == last and kind >= OTHERS):
+            if kind == 0 or first == last or (row == last and kind >= FOR):
                 continue
             if kind <= HOSTS:
                 end = rows[row, 1]
@@ -334,6 +357,8 @@ def find_telling(table, data, rows, marked, found):  # type: ignore[no-untyped-d
                 bare = row < last and rows[row + 1, 0] == end + 1 and data[end] == 32
                 if row == last or (bare and data[end - 1] not in (_COLON, _EQUALS)):
                     continue
+            if kind == FOR and not _may_be_for(data, rows, row, last):
+                continue
         found[count, 0], found[count, 1], found[count, 2], found[count, 3] = row, first, last, kind
         count += 1
     return count
