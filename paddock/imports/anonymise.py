@@ -120,8 +120,9 @@ class Anonymiser:
             self._count()
             self._begin()
             entries = used = 1
-        if len(self._table.entries) < entries + size + 1 or len(self._table.bytes) < used + 2 * size + 1:
-            self._table = cutting.table(entries + 2 * size, used + 4 * size, self._table)
+        room, bytes_room = len(self._table.entries), len(self._table.bytes)
+        if room < entries + size + 1 or bytes_room < used + 2 * size + 1:
+            self._table = cutting.table(room + 2 * size, bytes_room + 4 * size, self._table)
 
     def _learn(self) -> None:
         """What the new entries of the table become."""
@@ -191,7 +192,7 @@ class Anonymiser:
     def _put_by_context(self, data: bytes, rows: np.ndarray, marked: np.ndarray, out: bytearray) -> None:
         found = np.empty((len(rows), 4), np.int32)
         count = cutting.find_telling(self._table, np.frombuffer(data, np.uint8), rows, marked, found)
-        spans = memoryview(rows.reshape(-1))
+        spans = rows.reshape(-1).data
         changed = dict(self._by_context(found[:count].tolist(), _Pieces(data, spans, 0), _Pieces(data, spans, 1)))
         for place, word in changed.items():
             at = slice(spans[4 * place], spans[4 * place + 1])
@@ -227,7 +228,12 @@ class Anonymiser:
                     yield place + 1, self._host(words[place + 1])
                 elif kind == "folder" and set(gap) == {"\\"}:
                     yield place + 1, self._user(words[place + 1])
-            if kind == "command" and place > first + 1 and gaps[place - 1].startswith(")") and gaps[place - 2].endswith("("):
+            if (
+                kind == "command"
+                and place > first + 1
+                and gaps[place - 1].startswith(")")
+                and gaps[place - 2].endswith("(")
+            ):
                 yield place - 1, self._user(words[place - 1])  # (X) CMD
             elif kind == "uid" and place > first and gaps[place - 1] == "(" and words[place - 1]:
                 yield place - 1, self._user(words[place - 1])  # X(uid=0)
@@ -236,9 +242,7 @@ class Anonymiser:
             elif "<" in gap and place < last and "@" in words[place + 1]:
                 yield from self._display_name(place, first, words, gaps)
 
-    def _assigned(
-        self, kind: str, place: int, last: int, words: _Pieces, gaps: _Pieces
-    ) -> Iterator[tuple[int, str]]:
+    def _assigned(self, kind: str, place: int, last: int, words: _Pieces, gaps: _Pieces) -> Iterator[tuple[int, str]]:
         """The value behind a name, in quotes or not."""
         word, gap, value = words[place], gaps[place], words[place + 1]
         replace = self._whole[kind]
@@ -276,9 +280,7 @@ class Anonymiser:
                 yield place + 1 + number // 2, replaced[at : at + len(piece)]
             at += len(piece)
 
-    def _cookies(
-        self, _kind: str, place: int, last: int, words: _Pieces, gaps: _Pieces
-    ) -> Iterator[tuple[int, str]]:
+    def _cookies(self, _kind: str, place: int, last: int, words: _Pieces, gaps: _Pieces) -> Iterator[tuple[int, str]]:
         """Everything to the end of the line or of the quotes."""
         for further in range(place + 1, last + 1):
             gap = gaps[further - 1]
@@ -287,9 +289,7 @@ class Anonymiser:
             name, equals, value = words[further].partition("=")
             yield further, f"{name}={self._secret(value)}" if equals else self._secret(name)
 
-    def _display_name(
-        self, place: int, first: int, words: _Pieces, gaps: _Pieces
-    ) -> Iterator[tuple[int, str]]:
+    def _display_name(self, place: int, first: int, words: _Pieces, gaps: _Pieces) -> Iterator[tuple[int, str]]:
         """Alice Smith <alice@...>: up to three words that begin with a capital, or what stands in quotes."""
         quoted = '"' in gaps[place] or "'" in gaps[place]
         for before in range(place, max(place - (8 if quoted else 3), first - 1), -1):

@@ -121,10 +121,10 @@ class Pseudonyms:
             for octet, number in zip(octets, numbers, strict=False)
         ]
 
-    def _numbers(self, kind: str, text: str, count: int) -> tuple[int, ...]:
+    def _numbers(self, kind: str, text: str, count: int) -> list[int]:
         """So many pseudorandom numbers of 32 bits, at the least: HMAC in counter mode."""
         seed = self._digest(f"{kind} {text}".encode("utf-8", "surrogatepass"))
-        numbers = _EIGHT(seed)
+        numbers = [*_EIGHT(seed)]
         for block in range(1, (count + 7) // 8):
             seed = self._digest(seed + block.to_bytes(8, "big"))
             numbers += _EIGHT(seed)

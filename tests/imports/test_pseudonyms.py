@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import json
 import re
 import string
 
@@ -82,10 +83,15 @@ def test_few_addresses_meet() -> None:
     assert len({ONE.address(client) for client in clients}) > 9980
 
 
-@given(st.integers())
-def test_numbers_stay_as_long(value: int) -> None:
-    """Digits and sign."""
-    assert len(str(ONE.number(value))) == len(str(value))
+@given(st.one_of(st.integers(), st.floats(allow_nan=False, allow_infinity=False)))
+def test_numbers_stay_as_long(value: float) -> None:
+    """Digits, sign and exponent; what comes out is a number in JSON."""
+    text = json.dumps(value)
+    pseudonym = ONE.number(text)
+    json.loads(pseudonym)
+    assert re.sub(r"\d", "0", pseudonym) == re.sub(r"\d", "0", text)
+    assert pseudonym.partition("e")[1:] == text.partition("e")[1:]
+    assert pseudonym != text or text in ("0", "-0.0")
 
 
 @given(st.text(st.characters(exclude_categories=("Cs",)), max_size=20))
