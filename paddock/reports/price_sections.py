@@ -52,15 +52,10 @@ def price_section(result: Result) -> Section | None:
         "Filled marks on the line: no other contender is at least as good in both and better in one. The diamond is "
         "the baseline. The means carry noise: look at the verdicts before trusting a small step."
     )
-    if not any(
-        verdict.verdict in (FASTER, SLOWER) for one in (result.main, *result.others) for verdict in one.verdicts
-    ):
-        return Section(
-            "Price beside speed",
-            ("No difference was found, neither in speed nor in price.",),
-            tables=(table,),
-            items=unseen,
-        )
+    found = {verdict.verdict for one in (result.main, *result.others) for verdict in one.verdicts}
+    if not found & {FASTER, SLOWER}:
+        nothing = "No difference was found, neither in speed nor in price."
+        return Section("Price beside speed", (nothing,), tables=(table,), items=unseen)
     drawn = pareto(trades, axis, result.tournament.baseline, upward)
     return Section("Price beside speed", plots=(Plot("prices", title, description, drawn, table, text),), items=unseen)
 

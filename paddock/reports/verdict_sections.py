@@ -88,12 +88,9 @@ def _ratios(result: Result, table: Table) -> Plot:
         better = "more is better" if one.metric.higher_is_better else "less is better"
         rows.append(Row(f"{figures.label(one.metric)} ({better})", heading=True))
         rows += [_row(one, verdict) for verdict in verdicts]
-    description = (
-        " ".join(
-            sentences.of_verdict(one, verdict, tournament.baseline) for one, verdicts in told for verdict in verdicts
-        )
-        + f" The shaded band is the margin of {numbers.margin(tournament.margin)} within which they are equivalent."
-    )
+    description = " ".join(
+        sentences.of_verdict(one, each, tournament.baseline) for one, own in told for each in own
+    ) + (f" The shaded band is the margin of {numbers.margin(tournament.margin)} within which they are equivalent.")
     marks = legend(
         [
             ("better", "up", "better"),
@@ -109,7 +106,7 @@ def _ratios(result: Result, table: Table) -> Plot:
 
 def _row(measured: MetricResult, verdict: Verdict) -> Row:
     shape, kind = _LOOKS.get(verdict.verdict, _UNDECIDED)
-    drawn = ()
+    drawn: tuple[Interval, ...] = ()
     text = _beside(measured, verdict)
     if verdict.ratio is not None:
         hover = f"{verdict.contender}, {figures.label(measured.metric)}: {text}, {sentences.pairs(verdict)}"
@@ -119,22 +116,18 @@ def _row(measured: MetricResult, verdict: Verdict) -> Row:
 
 def _pairs(result: Result, pairs: dict[str, list[tuple[str, float]]]) -> Plot:
     """The ratio of every pair."""
-    title = f"Ratio to {result.tournament.baseline} in every {'pair of starts' if result.tournament.node_level else 'block'}"
+    unit = "pair of starts" if result.tournament.node_level else "block"
+    title = f"Ratio to {result.tournament.baseline} in every {unit}"
     if len(pairs) > laps.PANELS:
         title += f" (the first {laps.PANELS} of {len(pairs)} contenders)"
     rows = tuple((name, where, numbers.ratio(value)) for name, own in pairs.items() for where, value in own)
-    table = Table(
-        f"Ratio of {figures.label(result.main.metric)} of every pair", ("contender", "pair", "ratio"), rows, (2,)
+    caption = f"Ratio of {figures.label(result.main.metric)} of every pair"
+    table = Table(caption, ("contender", "pair", "ratio"), rows, (2,))
+    description = "Each mark is a contender divided by the baseline; the line is their median. " + " ".join(
+        f"{name}: {numbers.plural(len(own), 'pair')} between {numbers.ratio(min(value for _, value in own))} and "
+        f"{numbers.ratio(max(value for _, value in own))}."
+        for name, own in pairs.items()
     )
-    description = (
-        "Each mark is a contender divided by the baseline in the same pair; the line is their median. "
-        + " ".join(
-            f"{name}: {numbers.plural(len(own), 'pair')} between {numbers.ratio(min(value for _, value in own))} and "
-            f"{numbers.ratio(max(value for _, value in own))}."
-            for name, own in pairs.items()
-        )
-    )
-    unit = "pair of starts" if result.tournament.node_level else "block"
     drawn = laps.pair_by_pair(pairs, result.tournament.margin, unit)
     reading = "In the order of their running; the dashed line is their median."
     return Plot("pairs", title, description, drawn, table, reading)
@@ -172,8 +165,8 @@ def apply_section(result: Result) -> Section | None:
     if not settings:
         return None
     text = (
-        f"{best.contender} is {sentences.said_of(metric, best)} than {tournament.baseline} in {metric.name}. This is what "
-        "it differs in: its cars, the track parameters of its races, and the settings of its index or load."
+        f"{best.contender} is {sentences.said_of(metric, best)} than {tournament.baseline} in {metric.name}. "
+        "This is what it differs in: its cars, the track parameters of its races, and the settings of its index or load."
     )
     return Section("Apply this", (text,), commands=(json.dumps(settings, indent=1, ensure_ascii=False),))
 

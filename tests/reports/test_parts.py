@@ -372,8 +372,6 @@ def test_pointing_at_a_lap_tells_its_figures() -> None:
     one = with_voids()
     drawn = throughput_section(one).plots[0].drawn
     for lap in one.laps:
-        assert (
-            f"{lap.contender}, start {lap.start}, block {lap.block}: {numbers.figure(lap.docs_per_second)} docs/s"
-            in drawn
-        )
+        rate = numbers.figure(lap.docs_per_second)
+        assert f"{lap.contender}, start {lap.start}, block {lap.block}: {rate} docs/s" in drawn
     assert drawn.count("; void: ") == len(figures.void_laps(one))

@@ -100,7 +100,7 @@ def logarithmic(low: float, high: float, wanted: int = 5) -> Scale:
 
 
 def ratios(values: Sequence[float], margin: float = 0.0, wanted: int = 4) -> Scale:
-    """An axis on which all finite values, 1 and the margin around it are seen; twice and half are equally far from 1."""
+    """An axis with all finite values, 1 and the margin around it; twice and half are equally far from 1."""
     seen = [value for value in values if math.isfinite(value) and _SMALLEST <= value <= _LARGEST]
     low = min([1 / (1 + 1.5 * margin), *seen])
     high = max([1 + 1.5 * margin, *seen])

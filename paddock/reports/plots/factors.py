@@ -77,13 +77,10 @@ def lines(
                 hover = f"{along} {along_values[round(at)]}, {by} {member}: {figure:,.4g}"
                 panel.mark(at, figure, _shape(number), f"{ink(number)} small", hover)
         found.append(panel)
+    members = [shortened(str(member), 12) for member in by_values]
     entries = [
-        (
-            f"{by} {shortened(str(member), 12)}" if not number else shortened(str(member), 12),
-            _shape(number),
-            ink(number),
-        )
-        for number, member in enumerate(by_values)
+        (f"{by} {member}" if not number else member, _shape(number), ink(number))
+        for number, member in enumerate(members)
     ]
     return panels(found, legend(entries), least=320)
 

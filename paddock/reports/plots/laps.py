@@ -121,7 +121,8 @@ def _legend(names: Sequence[str], baseline: str, watched: bool) -> str:
     if len(names) > COLOURED:
         known = [(baseline, "diamond", ink(0)), ("all others", "circle", "muted")]
     else:
-        known = [(shortened(name, 24), *reversed(_style(name, names, baseline))) for name in names]
+        styles = [_style(name, names, baseline) for name in names]
+        known = [(shortened(name, 24), mark, kind) for name, (kind, mark) in zip(names, styles, strict=True)]
     known += [("warm-up", "circle", "muted hollow"), ("void", "cross", "ink")]
     if watched:
         known += [

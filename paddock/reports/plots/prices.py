@@ -1,4 +1,4 @@
-"""Points in two dimensions: price beside speed, with the contenders that nobody beats in both; published beside measured."""
+"""Price beside speed, with the contenders that nobody beats in both; published ratios beside measured ones."""
 
 from __future__ import annotations
 
