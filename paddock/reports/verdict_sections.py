@@ -166,7 +166,7 @@ def apply_section(result: Result) -> Section | None:
         return None
     text = (
         f"{best.contender} is {sentences.said_of(metric, best)} than {tournament.baseline} in {metric.name}. "
-        "This is what it differs in: its cars, the track parameters of its races, and the settings of its index or load."
+        "It differs in these cars, track parameters of its races, or settings of its index and load."
     )
     return Section("Apply this", (text,), commands=(json.dumps(settings, indent=1, ensure_ascii=False),))
 
