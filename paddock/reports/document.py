@@ -23,16 +23,14 @@ class Plot:
     """A plot with its content in words and its figures in a table.
 
     :param name: unique in its report; letters, digits and hyphens only, because it becomes part of ids.
-    :param wide: the SVG element for a desktop.
-    :param narrow: the SVG element for a phone.
+    :param drawn: HTML that fits any width, see plots/drawing.py.
     :param reading: how to read it, for those who see it.
     """
 
     name: str
     title: str
     description: str
-    wide: str
-    narrow: str
+    drawn: str
     table: Table
     reading: str = ""
 
@@ -41,9 +39,10 @@ class Plot:
 class Section:
     """One part of a report; what is empty is left out.
 
-    :param items: a list of sentences.
+    :param items: a list of sentences; ``shown`` of them are seen at once.
     :param facts: names and what they are.
-    :param commands: command lines, shown as they are.
+    :param commands: command lines and settings, shown as they are.
+    :param folded: whether it opens only when it is asked for.
     """
 
     heading: str
@@ -53,6 +52,8 @@ class Section:
     items: tuple[str, ...] = ()
     facts: tuple[tuple[str, str], ...] = ()
     commands: tuple[str, ...] = ()
+    folded: bool = False
+    shown: int = 6
 
 
 @dataclass(frozen=True)

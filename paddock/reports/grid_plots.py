@@ -10,8 +10,7 @@ from typing import Any
 from paddock.reports import figures, numbers
 from paddock.reports.document import Plot, Table
 from paddock.reports.figures import Grid
-from paddock.reports.plots import canvas
-from paddock.reports.plots.grid import LEFT_OUT, heat_map, lines
+from paddock.reports.plots.factors import LEFT_OUT, heat_map, lines
 
 NOT_MEASURED = "were not measured or have no lap that counts"
 
@@ -48,30 +47,17 @@ def heat_plot(grid: Grid, layer: Layer, name: str) -> Plot:
     """A heat map with the figures in its cells; what is left out is marked and explained."""
     left_out = [(x, y) for (x, y), contender in grid.cells.items() if contender in layer.left_out]
 
-    def plot(width: int) -> Any:
-        if width > canvas.NARROW:
-            return heat_map(
-                *(grid.across, grid.down, grid.columns, grid.rows),
-                lambda x, y: layer.value(grid, x, y),
-                layer.text,
-                width,
-                left_out,
-            )
-        # On a phone the longer factor goes down.
-        return heat_map(
-            *(grid.down, grid.across, grid.rows, grid.columns),
-            lambda x, y: layer.value(grid, y, x),
-            layer.text,
-            width,
-            [(y, x) for x, y in left_out],
-        )
-
+    drawn = heat_map(
+        *(grid.across, grid.down, grid.columns, grid.rows),
+        lambda x, y: layer.value(grid, x, y),
+        layer.text,
+        left_out,
+    )
     marked = [f"{LEFT_OUT} {name}: {layer.left_out[name]}" for name in grid.cells.values() if name in layer.left_out]
     description = " ".join([_extremes(grid, layer), *marked])
-    wide, narrow = canvas.draw(f"heat-{name}", layer.title, description, plot)
     table = _table(grid, layer.title, [("", layer)])
     reading = " ".join([f"The stronger the colour, the higher the figure; empty cells {layer.missing}.", *marked])
-    return Plot(f"heat-{name}", layer.title, description, wide, narrow, table, reading)
+    return Plot(f"heat-{name}", layer.title, description, drawn, table, reading)
 
 
 def line_plot(grid: Grid, layers: Sequence[Layer], along: str, by: str, title: str, name: str) -> Plot:
@@ -85,13 +71,10 @@ def line_plot(grid: Grid, layers: Sequence[Layer], along: str, by: str, title: s
     description = " ".join(
         _course(layer.source, value_of(layer), along, by, along_values, by_values) for layer in layers
     )
-    panels = [(layer.source, value_of(layer)) for layer in layers]
-    wide, narrow = canvas.draw(
-        name, title, description, lambda width: lines(along, by, along_values, by_values, panels, width)
-    )
+    drawn = lines(along, by, along_values, by_values, [(layer.source, value_of(layer)) for layer in layers])
     table = _table(grid, title, [(layer.source, layer) for layer in layers])
     reading = "Each side has a scale of its own: compare the shapes." if len(layers) > 1 else ""
-    return Plot(name, title, description, wide, narrow, table, reading)
+    return Plot(name, title, description, drawn, table, reading)
 
 
 def _table(grid: Grid, caption: str, layers: Sequence[tuple[str, Layer]]) -> Table:

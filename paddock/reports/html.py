@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from paddock.reports.comparison import Comparison
 from paddock.reports.document import Report, Table
+from paddock.reports.plots.drawing import MARKS
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
@@ -31,6 +32,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.globals["marks"] = MARKS
     # The plots' SVG is ours, with every text in it escaped when it was drawn.
     environment.filters["drawn"] = Markup
     # A figure and its percent sign stay in one line.

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from paddock.reports import figures, numbers
 from paddock.reports.document import Plot, Section, Table
-from paddock.reports.plots import canvas
-from paddock.reports.plots.pareto import Trade, best, pareto
-from paddock.tournaments.model import Result
+from paddock.reports.plots.drawing import shortened
+from paddock.reports.plots.prices import Trade, best, pareto
+from paddock.tournaments.model import FASTER, SLOWER, Result
 
 
 def price_section(result: Result) -> Section | None:
@@ -46,19 +46,18 @@ def price_section(result: Result) -> Section | None:
             + " beaten by no other contender."
         )
     description = " ".join(parts)
-    axis = f"ratio of {result.main.metric.name} to {canvas.shortened(result.tournament.baseline, 24)}"
-    wide, narrow = canvas.draw(
-        "prices", title, description, lambda width: pareto(trades, axis, result.tournament.baseline, upward, width)
-    )
+    unseen = tuple(_unseen(result))
+    axis = f"ratio of {result.main.metric.name} to {shortened(result.tournament.baseline, 24)}"
     text = (
         "Filled marks on the line: no other contender is at least as good in both and better in one. The diamond is "
         "the baseline. The means carry noise: look at the verdicts before trusting a small step."
     )
-    return Section(
-        "Price beside speed",
-        plots=(Plot("prices", title, description, wide, narrow, table, text),),
-        items=tuple(_unseen(result)),
-    )
+    found = {verdict.verdict for one in (result.main, *result.others) for verdict in one.verdicts}
+    if not found & {FASTER, SLOWER}:
+        nothing = "No difference was found, neither in speed nor in price."
+        return Section("Price beside speed", (nothing,), tables=(table,), items=unseen)
+    drawn = pareto(trades, axis, result.tournament.baseline, upward)
+    return Section("Price beside speed", plots=(Plot("prices", title, description, drawn, table, text),), items=unseen)
 
 
 def _value(price: figures.Price, name: str) -> str:

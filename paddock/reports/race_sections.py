@@ -8,9 +8,7 @@ from typing import Any
 
 from paddock.reports import numbers
 from paddock.reports.document import Plot, Section, Table
-from paddock.reports.plots import canvas
-from paddock.reports.plots import growth as growth_plot
-from paddock.reports.plots import load as load_plot
+from paddock.reports.plots.race import over_size, over_time
 from paddock.reports.race_growth import CONFIDENCE, QueryGrowth, Trend
 from paddock.reports.race_load import NORMAL, Load, LoadPhase
 from paddock.summary import numbers as forms
@@ -43,8 +41,7 @@ def growth_section(queries: Sequence[QueryGrowth]) -> Section:
         return Section("Latency over the size of the data", ("No query ran often enough for a median.",))
     title = "Service time of each query over the size of the data"
     description = " ".join(f"{query.query}: {_in_words(query)}." for query in queries)
-    wide, narrow = canvas.draw("growth", title, description, lambda width: growth_plot.over_size(queries, width))
-    plot = Plot("growth", title, description, wide, narrow, table)
+    plot = Plot("growth", title, description, over_size(queries), table)
     return Section("Latency over the size of the data", (text,), plots=(plot,), tables=(trends,))
 
 
@@ -96,8 +93,7 @@ def load_section(load: Load) -> Section:
         "A bulk's latency counts from when it was due and is drawn there; the warm-up ends at the dashed line. "
         "Where fewer documents are acknowledged than due, bulks wait."
     )
-    wide, narrow = canvas.draw("load", title, description, lambda width: load_plot.over_time(load, width))
-    plot = Plot("load", title, description, wide, narrow, table, reading)
+    plot = Plot("load", title, description, over_time(load), table, reading)
     items = tuple(_recoveries(load.phases))
     return Section("Latency against the schedule", plots=(plot,), tables=(_phases(load),), items=items)
 

@@ -6,8 +6,7 @@ import math
 
 from paddock.reports import figures, numbers
 from paddock.reports.document import Plot, Section, Table
-from paddock.reports.plots import canvas
-from paddock.reports.plots.published import LISTED, StudyRow, cloud, side_by_side
+from paddock.reports.plots.prices import LISTED, StudyRow, cloud, side_by_side
 from paddock.tournaments.model import EQUIVALENT, UNDECIDED, Published, Result
 
 
@@ -138,10 +137,5 @@ def _plot(result: Result, rows: list[StudyRow], table: Table) -> Plot:
         parts = [_agreement(result, rows), *parts, "The table has the others."]
     description = " ".join(parts)
     axis = "ratio to the baseline"
-    wide, narrow = canvas.draw(
-        "published",
-        title,
-        description,
-        lambda width: side_by_side(rows, axis, width) if len(rows) <= LISTED else cloud(rows, width),
-    )
-    return Plot("published", title, description, wide, narrow, table)
+    drawn = side_by_side(rows, axis) if len(rows) <= LISTED else cloud(rows)
+    return Plot("published", title, description, drawn, table)

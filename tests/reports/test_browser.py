@@ -29,7 +29,7 @@ document.querySelectorAll("iframe").forEach(frame => frame.onload = function () 
   const scrolls = one => one.closest(".scroll") !== null;
   const out = [...inner.body.querySelectorAll("*")].filter(
     one => !scrolls(one) && one.getBoundingClientRect().right > width + 0.5).map(one => one.tagName);
-  const shown = [...inner.querySelectorAll("svg.plot")].filter(one => one.getBoundingClientRect().width > 0);
+  const shown = [...inner.querySelectorAll("div.plot")].filter(one => one.getBoundingClientRect().width > 0);
   const small = shown.flatMap(one => [...one.querySelectorAll("text")]).filter(
     one => one.getBoundingClientRect().height > 0 && one.getBoundingClientRect().height < 10).length;
   document.getElementById("found").textContent += JSON.stringify(
