@@ -7,8 +7,7 @@ from paddock.reports import sentences
 from paddock.reports.document import Report, Section
 from paddock.reports.grid_sections import grid_sections
 from paddock.reports.lap_sections import seconds_section, throughput_section, void_section
-from paddock.reports.price_sections import price_section
-from paddock.reports.study_sections import study_section
+from paddock.reports.price_sections import price_section, study_section
 from paddock.reports.verdict_sections import absolute_section, apply_section, highlights, pairs_section, verdict_section
 from paddock.tournaments.model import Result
 

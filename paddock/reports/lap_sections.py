@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from statistics import median
 
-from paddock.reports import figures, numbers
+from paddock import numbers
+from paddock.reports import figures
 from paddock.reports.document import Plot, Section, Table
 from paddock.reports.plots import laps
 from paddock.tournaments.disturbance import disturbed_laps

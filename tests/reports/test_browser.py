@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from paddock.reports.comparison import compare
-from paddock.reports.comparison_tables import render_comparison
+from paddock.reports.comparison import compare, render_comparison
 from paddock.reports.write import write_report
 from tests.machine import PATIENCE
 from tests.reports.results import ALL, decided, grid, undecided

@@ -10,8 +10,7 @@ from html.parser import HTMLParser
 import pytest
 
 from paddock.reports.build import build
-from paddock.reports.html import render_html
-from paddock.reports.markdown import render_markdown
+from paddock.reports.document import render_html, render_markdown
 from paddock.tournaments.model import Contender, Result
 from tests.reports.results import ALL, result, simulated, study_grid
 

@@ -13,16 +13,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddock.reports import figures, numbers, sentences
-from paddock.reports.as_csv import laps_as_csv
-from paddock.reports.junit import result_as_junit
+from paddock import numbers
+from paddock.reports import figures, sentences
 from paddock.reports.lap_sections import throughput_section
 from paddock.reports.plots.drawing import linear, logarithmic
 from paddock.reports.plots.drawing import ratios as ratio_scale
 from paddock.reports.plots.prices import Trade, best
-from paddock.reports.price_sections import price_section
-from paddock.reports.study_sections import published_ratios, study_section
+from paddock.reports.price_sections import price_section, published_ratios, study_section
 from paddock.reports.verdict_sections import apply_section, verdict_section
+from paddock.reports.write import laps_as_csv, result_as_junit
 from paddock.tournaments.model import (
     EQUIVALENT,
     FASTER,

@@ -11,21 +11,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddock.reports.document import Report
-from paddock.reports.html import render_html
-from paddock.reports.markdown import render_markdown
-from paddock.reports.race_growth import Size, growth, trend
-from paddock.reports.race_load import Load, read_load
+from paddock.reports.document import Report, render_html, render_markdown
 from paddock.reports.race_report import (
     RaceFindings,
     build_race_report,
     find_out,
+    growth_words,
     headline,
     race_report_as_json,
     render_race_terminal,
     write_race_report,
 )
-from paddock.reports.race_sections import growth_words
+from paddock.summary.growth import Size, growth, trend
+from paddock.summary.load import Load, read_load
 from tests.reports import races
 
 GOLDEN = Path(__file__).parent / "golden"

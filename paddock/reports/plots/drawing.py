@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from paddock.reports import numbers
+from paddock import numbers
 
 # Shapes around 0, 0; the first eight tell series apart together with their colours.
 _SHAPES = {

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from statistics import median
 
-from paddock.reports import numbers
+from paddock import numbers
 from paddock.reports.figures import whole_seconds
 from paddock.reports.plots.drawing import Panel, Scale, ink, legend, linear, panels, ratios, shape, shortened, stacked
 from paddock.tournaments.disturbance import disturbed_laps

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from paddock.reports import numbers
+from paddock import numbers
 from paddock.reports.plots.drawing import (
     Interval,
     Panel,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from paddock.reports import numbers
+from paddock import numbers
 from paddock.reports.plots.drawing import (
     Panel,
     Scale,
@@ -16,8 +16,8 @@ from paddock.reports.plots.drawing import (
     stacked,
     thousands,
 )
-from paddock.reports.race_growth import QueryGrowth
-from paddock.reports.race_load import Load
+from paddock.summary.growth import QueryGrowth
+from paddock.summary.load import Load
 
 _MEDIAN, _P90, _ACKNOWLEDGED = "series-1", "series-2", "series-3"
 
