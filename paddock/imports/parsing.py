@@ -21,13 +21,12 @@ from paddock.imports.formats.catalogue import FormatChoice
 from paddock.imports.formats.json_lines import JsonLines
 from paddock.imports.formats.lines import TRACE_LINE, AccessLog
 from paddock.imports.quick import QuickLines, takes_usual
-from paddock.imports.shape import TIME_FIELD, Fitter, Kinds, Shape
+from paddock.imports.shape import TIME_FIELD, Fitter, Shape
 from paddock.imports.sources import LONGEST_LINE, Block, LongLine
-from paddock.imports.text import as_json, decoded, is_utf8
+from paddock.imports.text import decoded, is_utf8, to_json
 from paddock.imports.times import IsoTimes, TimeRange
 
 _LEAST_FIELDS = 4  # of a usual line of an access log: client, method, path and status
-MOST_KINDS = 20_000  # of fields are noted, so that memory stays constant
 TOO_LONG = f"longer than {LONGEST_LINE >> 20} MiB"
 
 
@@ -97,11 +96,9 @@ class BlockParser:
 
     def __init__(self, plan: ParsingPlan):
         self._format = plan.choice.build()
-        self._fitter = Fitter(plan.shape)
         self._times = IsoTimes()
-        self._kinds = Kinds()
         self._anonymiser = Anonymiser(plan.key) if plan.key else None
-        self._notes_kinds = not plan.shape.strict and isinstance(self._format, JsonLines)
+        self._fitter = Fitter(plan.shape, not plan.shape.strict and isinstance(self._format, JsonLines))
         self._quick = QuickLines(self._format, self._times) if plan.in_bulk else None
         if isinstance(self._format, AccessLog):
             self._format.with_message = not plan.shape.strict
@@ -109,7 +106,7 @@ class BlockParser:
     def parse(self, block: Block) -> Parsed:
         """The block's documents and all that is to be said of it."""
         self._format.clock.follow(block.years)
-        self._fitter.left_out = Counter()
+        self._fitter.begin()
         parsed = Parsed(block.source, lines=block.lines)
         pieces: list[bytes] = []
         if self._quick:
@@ -124,7 +121,7 @@ class BlockParser:
         else:
             self._slow(decoded(block.data), block.line, parsed, pieces)
         parsed.data = b"".join(pieces)
-        parsed.left_out = self._fitter.left_out
+        parsed.left_out, parsed.kinds = self._fitter.left_out, self._fitter.kinds
         if self._anonymiser:
             parsed.kept = self._anonymiser.kept()
         parsed.assumed = set(self._format.clock.assumed)
@@ -137,74 +134,77 @@ class BlockParser:
         return self._anonymiser.lines(data.decode("utf-8")).encode("utf-8")
 
     def _slow(self, text: str, first_line: int, parsed: Parsed, pieces: list[bytes]) -> None:
-        for number, event in self._events(text, first_line, parsed):
-            line, more = event[0], event[1:]
+        for number, line, more in self._events(text, first_line, parsed):
             try:
                 # A character has a byte at least, so most lines need not be encoded to be measured.
-                size = sum(map(len, event))
-                if (
-                    size > LONGEST_LINE // 4
-                    and sum(len(each.encode("utf-8", "replace")) for each in event) > LONGEST_LINE
-                ):
-                    raise BadLine(TOO_LONG)
+                if more or len(line) > LONGEST_LINE // 4:
+                    _check_size((line, *more))
                 milliseconds, document = self._format.event(line, more)
                 document = self._fitter.fit(document)
                 parsed.fields += len(document)
-                if self._notes_kinds and len(parsed.kinds) < MOST_KINDS:
-                    self._kinds.note(document, parsed.kinds)
                 if self._anonymiser:
                     document = self._anonymiser.document(document)
-                pieces.append(self._written(milliseconds, document).encode("utf-8"))
+                pieces.append(self._written(milliseconds, document))
             except BadLine as reason:
-                parsed.bad += [(number + place, str(reason), each) for place, each in enumerate(event)]
+                parsed.bad += [(number + place, str(reason), each) for place, each in enumerate((line, *more))]
+                continue
+            except RecursionError:
+                parsed.bad += [(number + place, "nested too deeply", each) for place, each in enumerate((line, *more))]
                 continue
             parsed.times.saw(milliseconds)
             parsed.documents += 1
-            parsed.joined += len(more)
-            parsed.traces += sum(1 for each in more if TRACE_LINE.match(each))
+            if more:
+                parsed.joined += len(more)
+                parsed.traces += sum(1 for each in more if TRACE_LINE.match(each))
 
-    def _events(self, text: str, first_line: int, parsed: Parsed) -> Iterator[tuple[int, list[str]]]:
-        """The number of an event's first line, and its lines; blank lines between events are counted here."""
+    def _events(self, text: str, first_line: int, parsed: Parsed) -> Iterator[tuple[int, str, list[str]]]:
+        """The number of an event's first line, that line, and its further ones; blank lines between events are counted
+        here.
+        """
         start = self._format.start
         lines = text.split("\n")
         if not lines[-1]:
             lines.pop()
-        event: list[str] = []
-        begun = first_line
+        event, begun = "", first_line
+        more: list[str] = []
         for number, line in enumerate(lines, first_line):
-            if line.endswith("\r"):
+            if line[-1:] == "\r":
                 line = line[:-1]
             if not is_utf8(line):
                 parsed.not_utf8 += 1
             if start is not None and event and not start.match(line):
-                event.append(line)
+                more.append(line)
                 continue
             if event:
-                yield begun, event
-                event = []
+                yield begun, event, more
+                event, more = "", []
             if not line.strip():
                 parsed.blank += 1
                 continue
-            *whole, line = self._format.records(line)
+            *whole, event = self._format.records(line)
+            begun = number
             parsed.further += len(whole)
             for record in whole:
-                yield number, [record]
-            event, begun = [line], number
+                yield number, record, []
         if event:
-            yield begun, event
+            yield begun, event, more
 
-    def _written(self, milliseconds: int, document: dict[str, Any]) -> str:
+    def _written(self, milliseconds: int, document: dict[str, Any]) -> bytes:
         """The document as a line of JSON, its time first."""
+        document.pop(TIME_FIELD, None)
         try:
             time = self._times.text(milliseconds)
-            if TIME_FIELD in document:
-                document = {name: value for name, value in document.items() if name != TIME_FIELD}
-            rest = as_json(document)
+            rest = to_json(document)
         except OverflowError:
             raise BadLine("the time is out of range") from None
         except (ValueError, RecursionError):
             raise BadLine("a value that JSON cannot hold") from None
-        return f'{{"{TIME_FIELD}":"{time}"{"," if len(rest) > 2 else ""}{rest[1:]}\n'
+        return f'{{"{TIME_FIELD}":"{time}"{"," if document else ""}'.encode() + rest[1:] + b"\n"
+
+
+def _check_size(lines: Iterable[str]) -> None:
+    if sum(len(each.encode("utf-8", "replace")) for each in lines) > LONGEST_LINE:
+        raise BadLine(TOO_LONG)
 
 
 _MOST_PROCESSES = 16

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from typing import Any
 
 from paddock.imports.formats.base import BadLine, LineFormat
-from paddock.imports.text import readable
+from paddock.imports.text import DECODER, from_json, readable
 from paddock.imports.times import Clock
 
 # In the order in which they are looked for.
@@ -23,20 +22,7 @@ _JAVA_NAMES = {
     "process.thread.name": "thread", "thread_name": "thread", "threadName": "thread",
     "error.stack_trace": "stack_trace",
 }  # fmt: skip
-# Elasticsearch keeps these names for itself and refuses documents that have them.
-_RESERVED = frozenset(
-    ("_id", "_index", "_source", "_routing", "_type", "_field_names", "_ignored", "_seq_no", "_version", "_size",
-     "_nested_path", "_doc_count", "_tier")
-)  # fmt: skip
 _BETWEEN = re.compile(r"\}\s*\{")
-_MOST_KNOWN = 1000
-
-
-def _refuse(text: str) -> None:
-    raise ValueError(f"{text} is no JSON")
-
-
-_DECODER = json.JSONDecoder(parse_constant=_refuse)
 
 
 class JsonLines(LineFormat):
@@ -50,14 +36,13 @@ class JsonLines(LineFormat):
     def __init__(self, clock: Clock, time_field: str | None = None):
         super().__init__(clock)
         self._time_field = time_field
-        self._known: set[tuple[str, ...]] = set()
 
     def event(self, line: str, more: Sequence[str]) -> tuple[int, dict[str, Any]]:
         """See LineFormat."""
         if not line.lstrip().startswith("{"):
             raise BadLine("not a JSON object")
         try:
-            document = _DECODER.decode(readable(line))
+            document = from_json(readable(line))
         except (ValueError, RecursionError):
             raise BadLine("not valid JSON") from None
         if "null" in line:
@@ -67,10 +52,10 @@ class JsonLines(LineFormat):
             found = next((name for name in _MESSAGE_FIELDS if isinstance(document.get(name), str)), None)
             if found:
                 document["message"] = document.pop(found)
-        for name, usual in _JAVA_NAMES.items():
-            if name in document and usual not in document:
-                document[usual] = document.pop(name)
-        _check_names(document, self._known)
+        if not _JAVA_NAMES.keys().isdisjoint(document):
+            for name, usual in _JAVA_NAMES.items():
+                if name in document and usual not in document:
+                    document[usual] = document.pop(name)
         return milliseconds, document
 
     def records(self, line: str) -> list[str]:
@@ -80,7 +65,7 @@ class JsonLines(LineFormat):
         found, at = [], 0
         try:
             while at < len(line):
-                _, end = _DECODER.raw_decode(line, at)
+                _, end = DECODER.raw_decode(line, at)
                 found.append(line[at:end])
                 at = len(line) - len(line[end:].lstrip())
         except (ValueError, RecursionError):
@@ -112,22 +97,3 @@ def _without_nulls(value: Any) -> Any:
     if isinstance(value, list):
         return [_without_nulls(inner) for inner in value if inner is not None]
     return value
-
-
-def _check_names(document: dict[str, Any], known: set[tuple[str, ...]], reserved: frozenset[str] = _RESERVED) -> None:
-    """Refuse names that Elasticsearch refuses.
-
-    :param known: names that have been checked; most documents have those of another one.
-    """
-    names = (*document, str(len(reserved)))
-    if names not in known:
-        for name in document:
-            if name in reserved:
-                raise BadLine(f"Elasticsearch keeps the field {name} for itself")
-            if not name.strip(" .") or name[0] == "." or name[-1] == "." or ".." in name:
-                raise BadLine("a field name that Elasticsearch refuses")
-        if len(known) < _MOST_KNOWN:
-            known.add(names)
-    for value in document.values():
-        if isinstance(value, dict):
-            _check_names(value, known, frozenset())
