@@ -27,6 +27,7 @@ from paddock.imports.text import decoded, is_utf8, to_json
 from paddock.imports.times import IsoTimes, TimeRange
 
 _LEAST_FIELDS = 4  # of a usual line of an access log: client, method, path and status
+_BEGIN = f'{{"{TIME_FIELD}":"'.encode("ascii")
 TOO_LONG = f"longer than {LONGEST_LINE >> 20} MiB"
 
 
@@ -161,16 +162,17 @@ class BlockParser:
         """The number of an event's first line, that line, and its further ones; blank lines between events are counted
         here.
         """
-        start = self._format.start
+        start, records = self._format.start, self._format.records
+        returns, ascii_only = "\r" in text, text.isascii()
         lines = text.split("\n")
         if not lines[-1]:
             lines.pop()
         event, begun = "", first_line
         more: list[str] = []
         for number, line in enumerate(lines, first_line):
-            if line[-1:] == "\r":
+            if returns and line[-1:] == "\r":
                 line = line[:-1]
-            if not is_utf8(line):
+            if not ascii_only and not is_utf8(line):
                 parsed.not_utf8 += 1
             if start is not None and event and not start.match(line):
                 more.append(line)
@@ -181,11 +183,12 @@ class BlockParser:
             if not line.strip():
                 parsed.blank += 1
                 continue
-            *whole, event = self._format.records(line)
-            begun = number
-            parsed.further += len(whole)
-            for record in whole:
-                yield number, record, []
+            event, begun = line, number
+            if len(found := records(line)) > 1:
+                *whole, event = found
+                parsed.further += len(whole)
+                for record in whole:
+                    yield number, record, []
         if event:
             yield begun, event, more
 
@@ -199,7 +202,7 @@ class BlockParser:
             raise BadLine("the time is out of range") from None
         except (ValueError, RecursionError):
             raise BadLine("a value that JSON cannot hold") from None
-        return f'{{"{TIME_FIELD}":"{time}"{"," if document else ""}'.encode() + rest[1:] + b"\n"
+        return b"".join((_BEGIN, time.encode("ascii"), b'",' if document else b'"', rest[1:], b"\n"))
 
 
 def _check_size(lines: Iterable[str]) -> None:

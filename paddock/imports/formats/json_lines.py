@@ -60,7 +60,7 @@ class JsonLines(LineFormat):
 
     def records(self, line: str) -> list[str]:
         """See LineFormat: objects one behind the other."""
-        if not _BETWEEN.search(line):
+        if line.rfind("{") < 1 or not _BETWEEN.search(line):
             return [line]
         found, at = [], 0
         try:
