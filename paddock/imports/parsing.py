@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import Any
 
+import orjson
+
 from paddock.errors import MachineError
 from paddock.imports.anonymise import Anonymiser
 from paddock.imports.formats.base import BadLine
@@ -99,7 +101,8 @@ class BlockParser:
         self._format = plan.choice.build()
         self._times = IsoTimes()
         self._anonymiser = Anonymiser(plan.key) if plan.key else None
-        self._fitter = Fitter(plan.shape, not plan.shape.strict and isinstance(self._format, JsonLines))
+        self._objects = self._format if isinstance(self._format, JsonLines) else None
+        self._fitter = Fitter(plan.shape, notes_kinds=self._objects is not None and not plan.shape.strict)
         self._quick = QuickLines(self._format, self._times) if plan.in_bulk else None
         if isinstance(self._format, AccessLog):
             self._format.with_message = not plan.shape.strict
@@ -119,6 +122,8 @@ class BlockParser:
                     parsed.times.then(found.times)
                 else:
                     self._slow(decoded(found.data), block.line + found.line, parsed, pieces)
+        elif self._objects:
+            self._json(self._objects, block.data, block.line, parsed, pieces)
         else:
             self._slow(decoded(block.data), block.line, parsed, pieces)
         parsed.data = b"".join(pieces)
@@ -134,34 +139,60 @@ class BlockParser:
             return data
         return self._anonymiser.lines(data.decode("utf-8")).encode("utf-8")
 
+    def _json(self, objects: JsonLines, data: bytes, first_line: int, parsed: Parsed, pieces: list[bytes]) -> None:
+        """Objects that orjson reads as the standard library does; all other lines one by one."""
+        for number, line in enumerate(data.removesuffix(b"\n").split(b"\n"), first_line):
+            try:
+                document = orjson.loads(line)
+                # It rounds whole numbers beyond 64 bits to fractions; such large ones it writes with an exponent.
+                if b"e+" in orjson.dumps(document) or len(line) > LONGEST_LINE or type(document) is not dict:
+                    raise ValueError
+                event = objects.taken(document, b"null" in line)
+            except (ValueError, TypeError, BadLine):
+                self._slow(decoded(line + b"\n"), number, parsed, pieces)
+                continue
+            try:
+                self._add(*event, parsed, pieces)
+            except BadLine as reason:
+                parsed.bad.append((number, str(reason), decoded(line.removesuffix(b"\r"))))
+
     def _slow(self, text: str, first_line: int, parsed: Parsed, pieces: list[bytes]) -> None:
         for number, line, more in self._events(text, first_line, parsed):
             try:
                 # A character has a byte at least, so most lines need not be encoded to be measured.
                 if more or len(line) > LONGEST_LINE // 4:
                     _check_size((line, *more))
-                milliseconds, document = self._format.event(line, more)
-                document = self._fitter.fit(document)
-                parsed.fields += len(document)
-                if self._anonymiser:
-                    document = self._anonymiser.document(document)
-                pieces.append(self._written(milliseconds, document))
+                try:
+                    self._add(*self._format.event(line, more), parsed, pieces)
+                except RecursionError:
+                    raise BadLine("nested too deeply") from None
             except BadLine as reason:
                 parsed.bad += [(number + place, str(reason), each) for place, each in enumerate((line, *more))]
-                continue
-            except RecursionError:
-                parsed.bad += [(number + place, "nested too deeply", each) for place, each in enumerate((line, *more))]
-                continue
-            parsed.times.saw(milliseconds)
-            parsed.documents += 1
-            if more:
+            else:
                 parsed.joined += len(more)
                 parsed.traces += sum(1 for each in more if TRACE_LINE.match(each))
 
+    def _add(self, milliseconds: int, document: dict[str, Any], parsed: Parsed, pieces: list[bytes]) -> None:
+        """Write the document as a line of JSON, its time first."""
+        document = self._fitter.fit(document)
+        fields = len(document)
+        if self._anonymiser:
+            document = self._anonymiser.document(document)
+        document.pop(TIME_FIELD, None)
+        try:
+            time = self._times.text(milliseconds)
+            rest = to_json(document)
+        except OverflowError:
+            raise BadLine("the time is out of range") from None
+        except ValueError:
+            raise BadLine("a value that JSON cannot hold") from None
+        pieces.append(b"".join((_BEGIN, time.encode("ascii"), b'",' if document else b'"', rest[1:], b"\n")))
+        parsed.fields += fields
+        parsed.documents += 1
+        parsed.times.saw(milliseconds)
+
     def _events(self, text: str, first_line: int, parsed: Parsed) -> Iterator[tuple[int, str, list[str]]]:
-        """The number of an event's first line, that line, and its further ones; blank lines between events are counted
-        here.
-        """
+        """The number of an event's first line, that line and its further ones; counts blank lines between events."""
         start, records = self._format.start, self._format.records
         returns, ascii_only = "\r" in text, text.isascii()
         lines = text.split("\n")
@@ -191,18 +222,6 @@ class BlockParser:
                     yield number, record, []
         if event:
             yield begun, event, more
-
-    def _written(self, milliseconds: int, document: dict[str, Any]) -> bytes:
-        """The document as a line of JSON, its time first."""
-        document.pop(TIME_FIELD, None)
-        try:
-            time = self._times.text(milliseconds)
-            rest = to_json(document)
-        except OverflowError:
-            raise BadLine("the time is out of range") from None
-        except (ValueError, RecursionError):
-            raise BadLine("a value that JSON cannot hold") from None
-        return b"".join((_BEGIN, time.encode("ascii"), b'",' if document else b'"', rest[1:], b"\n"))
 
 
 def _check_size(lines: Iterable[str]) -> None:

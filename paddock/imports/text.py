@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
 
 import orjson
 
@@ -20,13 +19,6 @@ _ESCAPED_BYTES = re.compile(r"(?:\\x[0-9A-Fa-f]{2})+")
 _CONTROLS = {"b": "\b", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "f": "\f"}
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
-
-
-def _refuse(text: str) -> None:
-    raise ValueError(f"{text} is no JSON")
-
-
-DECODER = json.JSONDecoder(parse_constant=_refuse)
 
 
 def decoded(data: bytes) -> str:
@@ -60,34 +52,17 @@ def unescaped(text: str) -> str:
     return readable(text)
 
 
-def from_json(text: str) -> Any:
-    """The value of a text of JSON, as the standard library reads it.
-
-    :raises ValueError: if it is no JSON; NaN and Infinity are none.
-    :raises RecursionError: if it is nested too deeply.
-    """
-    try:
-        value = orjson.loads(text)
-        # It makes fractions of whole numbers beyond 64 bits; it writes fractions from 1e16 on with an exponent.
-        if b"e+" not in orjson.dumps(value):
-            return value
-    except (ValueError, TypeError):  # it refuses more: half surrogate pairs, great depth
-        pass
-    return DECODER.decode(text)
-
-
 def to_json(value: object) -> bytes:
     """Compact JSON; half a surrogate pair, which UTF-8 cannot hold, becomes U+FFFD.
 
     :raises ValueError: if a number is not finite.
-    :raises RecursionError: if it is nested too deeply.
     """
     try:
         data = orjson.dumps(value)
-        if b"null" not in data:  # which it also makes of numbers that are not finite
-            return data
-    except TypeError:  # it refuses more: half surrogate pairs, whole numbers beyond 64 bits, great depth
-        pass
+    except TypeError:  # half surrogate pairs, whole numbers beyond 64 bits, great depth
+        data = b"null"
+    if b"null" not in data:  # or numbers that are not finite, of which orjson makes that
+        return data
     text = _ENCODER.encode(value)
     return (text if text.isascii() else _HALF_PAIR.sub("\ufffd", text)).encode("utf-8")
 

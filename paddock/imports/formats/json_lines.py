@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from typing import Any
 
 from paddock.imports.formats.base import BadLine, LineFormat
-from paddock.imports.text import DECODER, from_json, readable
+from paddock.imports.text import readable
 from paddock.imports.times import Clock
 
 # In the order in which they are looked for.
@@ -23,6 +24,13 @@ _JAVA_NAMES = {
     "error.stack_trace": "stack_trace",
 }  # fmt: skip
 _BETWEEN = re.compile(r"\}\s*\{")
+
+
+def _refuse(text: str) -> None:
+    raise ValueError(f"{text} is no JSON")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse)
 
 
 class JsonLines(LineFormat):
@@ -42,10 +50,18 @@ class JsonLines(LineFormat):
         if not line.lstrip().startswith("{"):
             raise BadLine("not a JSON object")
         try:
-            document = from_json(readable(line))
+            document = _DECODER.decode(readable(line))
         except (ValueError, RecursionError):
             raise BadLine("not valid JSON") from None
-        if "null" in line:
+        return self.taken(document, "null" in line)
+
+    def taken(self, document: dict[str, Any], nulls: bool) -> tuple[int, dict[str, Any]]:
+        """The time of an object in milliseconds since 1970 UTC, and the document without it; may change the object.
+
+        :param nulls: whether it may hold nulls.
+        :raises BadLine: if it has no time.
+        """
+        if nulls:
             document = _without_nulls(document)
         milliseconds = self.time(str(self._take_time(document)))
         if "message" not in document:
@@ -65,7 +81,7 @@ class JsonLines(LineFormat):
         found, at = [], 0
         try:
             while at < len(line):
-                _, end = DECODER.raw_decode(line, at)
+                _, end = _DECODER.raw_decode(line, at)
                 found.append(line[at:end])
                 at = len(line) - len(line[end:].lstrip())
         except (ValueError, RecursionError):
