@@ -12,7 +12,7 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPool
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from itertools import chain, islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
@@ -22,11 +22,13 @@ from paddock.imports.formats.base import BadLine
 from paddock.imports.formats.catalogue import FormatChoice
 from paddock.imports.formats.json_lines import JsonLines
 from paddock.imports.formats.lines import TRACE_LINE, AccessLog
-from paddock.imports.quick import QuickLines, takes_usual
 from paddock.imports.shape import TIME_FIELD, Fitter, Shape
 from paddock.imports.sources import LONGEST_LINE, Block, LongLine
 from paddock.imports.text import decoded, is_utf8, to_json
 from paddock.imports.times import IsoTimes, TimeRange
+
+if TYPE_CHECKING:
+    from paddock.imports.quick import QuickLines
 
 _LEAST_FIELDS = 4  # of a usual line of an access log: client, method, path and status
 _BEGIN = f'{{"{TIME_FIELD}":"'.encode("ascii")
@@ -47,7 +49,11 @@ class ParsingPlan:
     @property
     def in_bulk(self) -> bool:
         """Whether compiled code parses most lines, and nothing need be fitted to the track."""
-        return self.choice.time_format is None and takes_usual(self.choice.name, self.shape)
+        if self.choice.time_format is not None or self.choice.name == JsonLines.name:
+            return False
+        from paddock.imports.quick import takes_usual  # and with it numba, which takes its time
+
+        return takes_usual(self.choice.name, self.shape)
 
     @property
     def compiled(self) -> bool:
@@ -103,7 +109,11 @@ class BlockParser:
         self._anonymiser = Anonymiser(plan.key) if plan.key else None
         self._objects = self._format if isinstance(self._format, JsonLines) else None
         self._fitter = Fitter(plan.shape, notes_kinds=self._objects is not None and not plan.shape.strict)
-        self._quick = QuickLines(self._format, self._times) if plan.in_bulk else None
+        self._quick: QuickLines | None = None
+        if plan.in_bulk:
+            from paddock.imports.quick import QuickLines
+
+            self._quick = QuickLines(self._format, self._times)
         if isinstance(self._format, AccessLog):
             self._format.with_message = not plan.shape.strict
 

@@ -134,7 +134,8 @@ class Fitter:
             if isinstance(value, dict):
                 self._survey(value, f"{path}{name}.", kinds, in_list)
             else:
-                for element in value:
+                # One text says as much as all.
+                for element in value[:1] if set(map(type, value)) == {str} else value:
                     self._survey({name: element}, path, kinds, in_list=True)
         return layout
 

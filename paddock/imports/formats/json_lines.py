@@ -62,7 +62,7 @@ class JsonLines(LineFormat):
         :raises BadLine: if it has no time.
         """
         if nulls:
-            document = _without_nulls(document)
+            _drop_nulls(document)
         milliseconds = self.time(str(self._take_time(document)))
         if "message" not in document:
             found = next((name for name in _MESSAGE_FIELDS if isinstance(document.get(name), str)), None)
@@ -107,9 +107,13 @@ class JsonLines(LineFormat):
         raise BadLine("no field with a time" if self._time_field is None else f"no field '{self._time_field}'")
 
 
-def _without_nulls(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _without_nulls(inner) for name, inner in value.items() if inner is not None}
-    if isinstance(value, list):
-        return [_without_nulls(inner) for inner in value if inner is not None]
-    return value
+def _drop_nulls(values: Any) -> None:
+    if isinstance(values, dict):
+        for name in [name for name, value in values.items() if value is None]:
+            del values[name]
+        values = values.values()
+    else:
+        values[:] = [value for value in values if value is not None]
+    for value in values:
+        if isinstance(value, (dict, list)):
+            _drop_nulls(value)
