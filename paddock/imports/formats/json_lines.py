@@ -86,7 +86,7 @@ class JsonLines(LineFormat):
                 at = len(line) - len(line[end:].lstrip())
         except (ValueError, RecursionError):
             return [line]
-        return found
+        return found if len(found) > 1 else [line]
 
     def _take_time(self, document: dict[str, Any]) -> Any:
         """The time's text or number, which is taken out: it becomes @timestamp."""
