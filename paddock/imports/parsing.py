@@ -170,8 +170,8 @@ class BlockParser:
         for number, line, more in self._events(text, first_line, parsed):
             try:
                 # A character has a byte at least, so most lines need not be encoded to be measured.
-                if more or len(line) > LONGEST_LINE // 4:
-                    _check_size((line, *more))
+                if (more or len(line) > LONGEST_LINE // 4) and _size((line, *more)) > LONGEST_LINE:
+                    raise BadLine(TOO_LONG)
                 try:
                     self._add(*self._format.event(line, more), parsed, pieces)
                 except RecursionError:
@@ -234,9 +234,8 @@ class BlockParser:
             yield begun, event, more
 
 
-def _check_size(lines: Iterable[str]) -> None:
-    if sum(len(each.encode("utf-8", "replace")) for each in lines) > LONGEST_LINE:
-        raise BadLine(TOO_LONG)
+def _size(lines: Iterable[str]) -> int:
+    return sum(len(each.encode("utf-8", "replace")) for each in lines)
 
 
 _MOST_PROCESSES = 16
