@@ -54,7 +54,7 @@ class Anonymiser:
         self._word, self._whole = words.word, words.whole
         self._user, self._secret, self._host = words.user, words.secret, words.host
         self._kinds = Remembered(kind_of_word)
-        self._members = Remembered(self._member)
+        self._members: dict[str, str] = {}
         self._words_of: dict[str, list[str]] = {}  # of members
         self._seen: list[str] = []
         self._seen_members: list[str] = []
@@ -79,6 +79,8 @@ class Anonymiser:
             if kind:
                 return self._whole[kind](value)
             if len(value) < _SHORT and '"' not in value:  # levels, loggers, threads, ...
+                if value not in self._members:
+                    self._learn([value])
                 self._seen_members.append(value)
                 return self._members[value]
             return self.text(value)
@@ -94,6 +96,7 @@ class Anonymiser:
             return "".join(f"{as_json(self.document(json.loads(line)))}\n" for line in text.split("\n")[:-1])
         documents = [line.partition(',"message":"') for line in text.split("\n")]
         members = "\n".join([head[_TIME_ENDS:] for head, _, _ in documents]).split(',"')
+        self._learn([member for member in {*members} if member not in self._members])
         self._seen_members += members
         heads = ',"'.join(map(self._members.__getitem__, members)).split("\n")
         messages = self._escaped("\n".join([message[:-2] for _, _, message in documents]), self.text).split("\n")
@@ -109,22 +112,27 @@ class Anonymiser:
         """A text of JSON replaced as what it says: its only escapes are of quotes."""
         return replace(text.replace('\\"', '"')).replace('"', '\\"')
 
-    def _member(self, member: str) -> str:
-        """A member of a document with what is behind it (name":"value"} or name":number), or a short text."""
-        if '":' in member and '":"' not in member:
-            return member
-        name, colon, value = member.partition('":"')
-        text, quote, behind = value.rpartition('"')
+    def _learn(self, members: Iterable[str]) -> None:
+        """What members of documents become, with what is behind each (name":"value"}), and short texts."""
+        texts: list[tuple[str, str, str, str]] = []
+        for member in members:
+            name, colon, value = member.partition('":"')
+            if not colon and '":' in member:  # name":number
+                self._members[member] = member
+                continue
+            text, quote, behind = value.rpartition('"') if colon else (member, "", "")
+            kind = kind_of_field(name) if colon else ""
+            if kind:
+                replaced = self._escaped(text, self._whole[kind])
+                self._members[member] = f"{name}{colon}{replaced}{quote}{behind}"
+            else:
+                texts.append((member, text, f"{name}{colon}" if colon else "", f"{quote}{behind}"))
         before = len(self._seen)
-        if not colon:
-            replaced = self.text(member)
-        else:
-            kind = kind_of_field(name)
-            replace = self._whole[kind] if kind else self.text
-            replaced = f"{name}{colon}{self._escaped(text, replace)}{quote}{behind}"
-        self._words_of[member] = self._seen[before:]
+        replaced_texts = self._escaped("\n".join([text for _, text, _, _ in texts]), self.text).split("\n")
         del self._seen[before:]
-        return replaced
+        for (member, text, head, tail), replaced in zip(texts, replaced_texts, strict=False):
+            self._words_of[member] = _SEPARATOR.split(text)[::2]
+            self._members[member] = f"{head}{replaced}{tail}"
 
     def text(self, text: str) -> str:
         """Any text, also of many lines: as long as it was."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import multiprocessing
 import os
 import signal
@@ -123,10 +124,12 @@ class BlockParser:
         self._fitter.begin()
         parsed = Parsed(block.source, lines=block.lines)
         pieces: list[bytes] = []
+        in_bulk: list[int] = []  # their places
         if self._quick:
             for found in self._quick.stretches(block.data, block.years):
                 if found.documents:
-                    pieces.append(self._anonymised(found.data))
+                    in_bulk.append(len(pieces))
+                    pieces.append(found.data)
                     parsed.documents += found.documents
                     parsed.fields += found.documents * _LEAST_FIELDS
                     parsed.times.then(found.times)
@@ -136,18 +139,16 @@ class BlockParser:
             self._json(self._objects, block.data, block.line, parsed, pieces)
         else:
             self._slow(decoded(block.data), block.line, parsed, pieces)
+        if self._anonymiser:
+            text = b"".join([pieces[place] for place in in_bulk]).decode("utf-8")
+            changed = io.BytesIO(self._anonymiser.lines(text).encode("utf-8"))
+            for place in in_bulk:
+                pieces[place] = changed.read(len(pieces[place]))  # pseudonyms are as long as what they stand for
+            parsed.kept = self._anonymiser.kept()
         parsed.data = b"".join(pieces)
         parsed.left_out, parsed.kinds = self._fitter.left_out, self._fitter.kinds
-        if self._anonymiser:
-            parsed.kept = self._anonymiser.kept()
         parsed.assumed = set(self._format.clock.assumed)
         return parsed
-
-    def _anonymised(self, data: bytes) -> bytes:
-        """Whole documents, as text."""
-        if self._anonymiser is None:
-            return data
-        return self._anonymiser.lines(data.decode("utf-8")).encode("utf-8")
 
     def _json(self, objects: JsonLines, data: bytes, first_line: int, parsed: Parsed, pieces: list[bytes]) -> None:
         """Objects that orjson reads as the standard library does; all other lines one by one."""

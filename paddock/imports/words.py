@@ -108,6 +108,7 @@ def kind_of_word(word: str) -> str:
 
 CACHED = 200_000  # replacements remembered; then it begins anew, so that memory stays constant
 _MOST_DIGITS, _LEAST_RANDOM = 4, 24
+_PLAIN = re.compile(rf"\d*|[A-Za-z0-9]{{,{_LEAST_RANDOM - 1}}}[.:]?", re.ASCII)
 _PAIRED = re.compile(r"[=?&#]")
 _PARTS = re.compile(r"([?&#])")
 _ADDRESS = re.compile(
@@ -184,7 +185,7 @@ class Words:
 
     def _word(self, word: str) -> str:
         """What a word becomes wherever it stands."""
-        if word.isdigit() or (word.isalpha() and len(word) < _LEAST_RANDOM):
+        if _PLAIN.fullmatch(word):
             return word
         first, *rest = _PARTS.split(word)
         result = [self._pair(first)]

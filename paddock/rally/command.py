@@ -13,7 +13,7 @@ from typing import Any
 
 from paddock import paths
 from paddock.errors import UsageError
-from paddock.rally.privileges import NAMESPACE
+from paddock.rally.privileges import pasted_before
 from paddock.rally.request import DEFAULT_HTTP_PORT, RaceRequest
 
 # Client options that the user keeps out of the command line; it stays out of the environment of Rally's processes, too.
@@ -107,12 +107,11 @@ def printable(request: RaceRequest, anew: bool = False) -> str:
     :param anew: without the race id, so that Rally gives the repeated race one of its own.
     """
     assignments = [f"{name}={shlex.quote(value)}" for name, value in sorted(environment(request).items())]
-    prefix = NAMESPACE if os.geteuid() == 0 and request.provisions else ()
     elsewhere = replace(request, circumstances={})
     if request.private_options:
         elsewhere = replace(elsewhere, client_options=OPTIONS_FILE)
     words = [word for word in arguments(elsewhere) if not (anew and word.startswith("--race-id="))]
-    return " ".join([*assignments, *map(shlex.quote, [*prefix, str(program()), *words])])
+    return " ".join([*assignments, *map(shlex.quote, [*pasted_before(request.provisions), str(program()), *words])])
 
 
 def parse_pairs(text: str, option: str, private: bool = False) -> dict[str, Any]:

@@ -74,6 +74,16 @@ def runs_as(provisions: bool) -> str:
     return "root in a user namespace" if namespaces_work() else "an ordinary user in the place of root"
 
 
+def pasted_before(provisions: bool) -> tuple[str, ...]:
+    """What root types before Rally's command to be the one that :func:`choose_identity` makes of it.
+
+    :param provisions: whether Rally starts a node.
+    """
+    if os.geteuid() != 0 or not provisions:
+        return ()
+    return NAMESPACE if namespaces_work() else ("runuser", "-u", _other_name(), "--")
+
+
 def namespaces_work() -> bool:
     """Whether this kernel lets us make a user namespace."""
     if not shutil.which("unshare"):
@@ -81,8 +91,12 @@ def namespaces_work() -> bool:
     return subprocess.run([*NAMESPACE, "true"], capture_output=True, check=False).returncode == 0
 
 
+def _other_name() -> str:
+    return os.environ.get("PADDOCK_USER", FALLBACK_USER)
+
+
 def _other_user(needed: tuple[Path, ...], writable: tuple[Path, ...], rewritten: tuple[Path, ...]) -> Identity:
-    name = os.environ.get("PADDOCK_USER", FALLBACK_USER)
+    name = _other_name()
     try:
         user = pwd.getpwnam(name)
     except KeyError:

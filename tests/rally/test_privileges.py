@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from paddock.errors import MachineError
-from paddock.rally.privileges import choose_identity, namespaces_work, runs_as
+from paddock.rally.privileges import choose_identity, namespaces_work, pasted_before, runs_as
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root has to become somebody else")
 
@@ -37,6 +37,14 @@ def test_against_an_existing_cluster_root_may_stay_root() -> None:
     """Rally starts no node there, so nobody objects."""
     assert choose_identity(False, False, (), ()).prefix == ()
     assert runs_as(provisions=False) in ("root", "an ordinary user")
+
+
+@as_root
+def test_where_namespaces_are_forbidden_root_pastes_a_command_that_works(no_namespaces: None) -> None:
+    """What is printed to repeat a race makes root the user that the race ran as."""
+    done = subprocess.run([*pasted_before(provisions=True), "id", "-un"], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "nobody"
+    assert pasted_before(provisions=False) == ()
 
 
 def let_others_in(folder: Path) -> None:

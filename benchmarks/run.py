@@ -11,10 +11,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from paddock.bench.catalogue import PEERS, paddock_command, peer_command
-from paddock.bench.check import read_sample, require_likeness
-from paddock.bench.disk import MODES, run_dd
-from paddock.bench.model import (
+from benchmarks.catalogue import PEERS, paddock_command, peer_command
+from benchmarks.likeness import profile_of, read_sample, require_likeness, write_profile
+from benchmarks.model import (
     ALL_CORES,
     DISK,
     ONE_CORE,
@@ -25,9 +24,8 @@ from paddock.bench.model import (
     Measurement,
     Sample,
 )
-from paddock.bench.peers.protocol import TIME_FIELD
-from paddock.bench.profile import profile_of, write_profile
-from paddock.bench.workers import Answer, Worker, run_together
+from benchmarks.peers.protocol import TIME_FIELD
+from benchmarks.workers import MODES, Answer, Worker, run_dd, run_together
 from paddock.circumstances import KERNEL, USER, circumstances
 from paddock.console import warn
 from paddock.errors import CorpusError, MachineError

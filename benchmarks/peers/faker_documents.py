@@ -10,8 +10,8 @@ from typing import Any
 
 import faker  # type: ignore[import-not-found,unused-ignore]
 
-from paddock.bench.peers.protocol import MakeBlock, Profile, serve
-from paddock.bench.peers.provided import begin_with
+from benchmarks.peers.protocol import MakeBlock, Profile, serve
+from benchmarks.peers.provided import begin_with
 
 
 def _providers(seed: int) -> tuple[dict[str, Callable[[], Any]], Callable[[int], str]]:

@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from paddock.bench.model import PADDOCK
+from benchmarks.model import PADDOCK
 from paddock.console import say
 from paddock.errors import MachineError
 from paddock.files import checksum
@@ -28,7 +28,7 @@ class Peer:
 
     name: str
     title: str
-    module: str  # of paddock.bench.peers; empty for the one that is written in Go
+    module: str  # of benchmarks.peers; empty for the one that is written in Go
 
 
 PEERS = {
@@ -91,7 +91,7 @@ def build_elastic() -> tuple[Path, str]:
 
 def paddock_command(recipe: str, seed: int, threads: int) -> list[str]:
     """Starts Paddock's own generator."""
-    return [sys.executable, "-m", "paddock.bench.paddock_worker", recipe, str(seed), str(threads)]
+    return [sys.executable, "-m", "benchmarks.paddock_worker", recipe, str(seed), str(threads)]
 
 
 def peer_command(peer: Peer, profile: Path, seed: int, worker: int, workers: int) -> list[str]:
@@ -103,7 +103,7 @@ def peer_command(peer: Peer, profile: Path, seed: int, worker: int, workers: int
     if not peer.module:
         program, version = build_elastic()
         return [str(program), *share, "--version", version, str(profile)]
-    return [str(prepare_peers()), "-m", f"paddock.bench.peers.{peer.module}", *share, str(profile)]
+    return [str(prepare_peers()), "-m", f"benchmarks.peers.{peer.module}", *share, str(profile)]
 
 
 def _run(command: list[str], what: str) -> None:

@@ -7,8 +7,8 @@ import statistics
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from paddock.bench.catalogue import TITLES
-from paddock.bench.model import ALL_CORES, DISK, ONE_CORE, PADDOCK, Benchmark, Comparison
+from benchmarks.catalogue import TITLES
+from benchmarks.model import ALL_CORES, DISK, ONE_CORE, PADDOCK, Benchmark, Comparison
 from paddock.tables import table
 
 # Between these marks of a page stand the tables.

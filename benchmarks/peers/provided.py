@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from paddock.bench.peers.protocol import BLOCK, TIME_FIELD, MakeBlock, Profile, time_texts
+from benchmarks.peers.protocol import BLOCK, TIME_FIELD, MakeBlock, Profile, time_texts
 
 # Gives for a seed a function per field, and one for long texts of about a size.
 Providers = Callable[[int], "tuple[dict[str, Callable[[], Any]], Callable[[int], str]]"]

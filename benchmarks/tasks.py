@@ -32,9 +32,9 @@ def bench_corpus(
     """
     from pathlib import Path
 
-    from paddock.bench.catalogue import PEERS
-    from paddock.bench.report import as_values, inserted, markdown, render
-    from paddock.bench.run import RECIPES, benchmark
+    from benchmarks.catalogue import PEERS
+    from benchmarks.report import as_values, inserted, markdown, render
+    from benchmarks.run import RECIPES, benchmark
     from paddock.console import print_result, progress
     from paddock.errors import FileError
     from paddock.files import replacing

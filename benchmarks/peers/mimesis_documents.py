@@ -11,8 +11,8 @@ from typing import Any
 import mimesis  # type: ignore[import-not-found,unused-ignore]
 from mimesis.locales import Locale  # type: ignore[import-not-found,unused-ignore]
 
-from paddock.bench.peers.protocol import MakeBlock, Profile, serve
-from paddock.bench.peers.provided import begin_with
+from benchmarks.peers.protocol import MakeBlock, Profile, serve
+from benchmarks.peers.provided import begin_with
 
 
 def _providers(seed: int) -> tuple[dict[str, Callable[[], Any]], Callable[[int], str]]:

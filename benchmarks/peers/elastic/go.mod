@@ -1,4 +1,4 @@
-module paddock/bench/peers/elastic
+module benchmarks/peers/elastic
 
 go 1.21
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import orjson  # type: ignore[import-not-found,unused-ignore]
 
-from paddock.bench.peers.json_dumps import documents
-from paddock.bench.peers.protocol import MakeBlock, Profile, serve
+from benchmarks.peers.json_dumps import documents
+from benchmarks.peers.protocol import MakeBlock, Profile, serve
 
 
 def begin(profile: Profile, seed: int) -> MakeBlock:

@@ -9,7 +9,7 @@ import random
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from paddock.bench.peers.protocol import BLOCK, TIME_FIELD, MakeBlock, Profile, serve, time_texts
+from benchmarks.peers.protocol import BLOCK, TIME_FIELD, MakeBlock, Profile, serve, time_texts
 
 
 def documents(profile: Profile, seed: int) -> Callable[[int], Iterator[dict[str, Any]]]:

@@ -15,11 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddock.bench.check import read_sample, require_likeness
-from paddock.bench.paddock_worker import generate
-from paddock.bench.peers import json_dumps, provided
-from paddock.bench.peers.protocol import BLOCK, TIME_FIELD, LongText, Profile, read_profile, serve, time_texts
-from paddock.bench.profile import profile_of, write_profile
+from benchmarks.likeness import profile_of, read_sample, require_likeness, write_profile
+from benchmarks.paddock_worker import generate
+from benchmarks.peers import json_dumps, provided
+from benchmarks.peers.protocol import BLOCK, TIME_FIELD, LongText, Profile, read_profile, serve, time_texts
 from paddock.corpora.generate import write_corpus
 from paddock.corpora.recipe import load_recipe
 

@@ -1,4 +1,4 @@
-"""Processes that generate, each bound to its cores, started once and asked in every round."""
+"""Processes that generate, each bound to its cores and asked in every round; and dd, for what the disk can take."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import tempfile
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -116,3 +117,30 @@ def run_together(workers: Sequence[Worker], documents: int, files: Sequence[Path
         bytes=sum(answer.bytes for answer in answers),
         seconds=max(answer.seconds for answer in answers),
     )
+
+
+BLOCK = 8 << 20
+MODES = {"dd direct": ["oflag=direct", "conv=fsync"], "dd buffered": ["conv=fsync"]}
+
+
+def run_dd(mode: str, size: int, file: Path) -> Answer:
+    """Write about ``size`` bytes until they are on the disk.
+
+    :param mode: a key of MODES.
+    :raises MachineError: if dd is missing, or the file system refuses.
+    """
+    blocks = max(1, size // BLOCK)
+    started = time.perf_counter()
+    try:
+        done = subprocess.run(
+            ["dd", "if=/dev/zero", f"of={file}", f"bs={BLOCK}", f"count={blocks}", *MODES[mode]],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    except FileNotFoundError:
+        raise MachineError("There is no dd on the PATH: install coreutils.") from None
+    seconds = time.perf_counter() - started
+    if done.returncode:
+        raise MachineError(f"dd cannot write to {file.parent} ({(done.stderr.strip().splitlines() or ['?'])[-1]}).")
+    return Answer(0, blocks * BLOCK, seconds)

@@ -11,12 +11,11 @@ from pathlib import Path
 import pytest
 from invoke import Exit
 
-from paddock.bench import catalogue, run
-from paddock.bench.disk import BLOCK, run_dd
-from paddock.bench.model import ALL_CORES, DISK, ONE_CORE, PADDOCK, Benchmark, Comparison, Measurement, Sample
-from paddock.bench.report import BEGIN, END, as_values, inserted, markdown, ratios, render
-from paddock.bench.workers import Answer, Worker, run_together
-from paddock.command_line.benches import bench_corpus
+from benchmarks import catalogue, run
+from benchmarks.model import ALL_CORES, DISK, ONE_CORE, PADDOCK, Benchmark, Comparison, Measurement, Sample
+from benchmarks.report import BEGIN, END, as_values, inserted, markdown, ratios, render
+from benchmarks.tasks import bench_corpus
+from benchmarks.workers import BLOCK, Answer, Worker, run_dd, run_together
 from paddock.errors import MachineError
 from paddock.paths import data_folder
 

@@ -7,8 +7,8 @@ import json
 
 import pytest
 
-from paddock.bench.check import read_sample, require_likeness
-from paddock.bench.model import Sample
+from benchmarks.likeness import read_sample, require_likeness
+from benchmarks.model import Sample
 from paddock.errors import CorpusError
 
 MODEL = Sample("paddock", 1000, 300.0, {"@timestamp": 1000, "path": 200})

@@ -8,7 +8,7 @@ import random
 import numpy as np
 import polars as pl  # type: ignore[import-not-found,unused-ignore]
 
-from paddock.bench.peers.protocol import BLOCK, TIME_FIELD, MakeBlock, Profile, serve
+from benchmarks.peers.protocol import BLOCK, TIME_FIELD, MakeBlock, Profile, serve
 
 
 def begin(profile: Profile, seed: int) -> MakeBlock:

@@ -75,7 +75,7 @@ class LongText:
 
 @dataclass(frozen=True)
 class Profile:
-    """What documents look like: measured on Paddock's own by paddock/bench/profile.py.
+    """What documents look like: measured on Paddock's own by benchmarks/profile.py.
 
     The first field is the time; the pools and the long text follow.
     """
