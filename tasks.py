@@ -4,7 +4,7 @@ import sys
 
 from invoke import Collection
 
-from paddock.command_line.benches import bench
+from benchmarks.tasks import bench
 from paddock.command_line.corpora import corpus, refuse_loose_files
 from paddock.command_line.development import lint, test, validate
 from paddock.command_line.lists import cars, challenges, corpora, track, tracks

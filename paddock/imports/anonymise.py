@@ -70,7 +70,7 @@ class Anonymiser:
     def lines(self, data: bytes) -> bytes:
         """Documents with every value in them replaced, whatever its depth; names of fields stay.
 
-        :param data: a line of JSON each, as ``text.as_json`` writes it, its time first, which stays.
+        :param data: a line of JSON each, as ``text.to_json`` writes it, its time first, which stays.
         :returns: as many bytes.
         """
         pieces = []
