@@ -70,6 +70,7 @@ def anonymous(text: str, anonymiser: Anonymiser = ANONYMISER) -> str:
         ('"Margaret Hill" <margaret@shop.example> wrote', ["Margaret", "Hill", "margaret@"]),
         ("connect from 195-154-37-122.rev.example [195.154.37.122]", ["195-154-37-122", "195.154.37.122"]),
         ("node ip-10-77-20-248 joined", ["10-77-20-248"]),
+        ("peer 195-154-37-122::203.0.113.200", ["195-154-37-122", "203.0.113.200"]),
         ("logname= uid=0 euid=0 tty=ssh ruser= rhost=203.0.113.200 user=margaret", ["203.0.113.200", "margaret"]),
         ("user name=margaret is gone", ["margaret"]),
         ("password=hunter22 token=abcd1234==", ["hunter22", "abcd1234"]),
