@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from paddock.statistics.steady_state import FEWEST_BULKS, Steadiness, SteadyState, steady_state
+from paddock.statistics.warm_up import FEWEST_BULKS, Steadiness, SteadyState, steady_state
 from paddock.tournaments.journal import History
 from paddock.tournaments.laps import paces
 from paddock.tournaments.model import Lap, Tournament
