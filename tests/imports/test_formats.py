@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -13,8 +14,10 @@ from paddock.errors import UsageError
 from paddock.imports.detect import fits
 from paddock.imports.formats.catalogue import FormatChoice
 from paddock.imports.formats.expressions import PATTERNS, compile_grok
+from paddock.imports.formats.json_lines import JsonLines
 from paddock.imports.sources import Block
 from paddock.imports.text import as_json
+from paddock.imports.times import Clock
 from tests.imports.samples import NEW_YEAR_2026, USUAL, parsed
 
 
@@ -416,3 +419,35 @@ def test_virtual_hosts_before_the_client() -> None:
     """Apache's vhost_combined."""
     [found] = documents("apache-combined", f"www.shop.example:443 {USUAL}")
     assert (found["vhost"], found["clientip"]) == ("www.shop.example:443", "203.0.113.9")
+
+
+_A_LOG4J_TIME = "2026-01-05 10:00:00,000"
+
+
+@pytest.mark.parametrize(
+    ("format", "begin", "piece"),
+    [
+        ("apache-combined", "203.0.113.9 - bob", " ["),
+        ("log4j", f"{_A_LOG4J_TIME} INFO x{_A_LOG4J_TIME}", " "),
+        ("log4j", f"{_A_LOG4J_TIME} INFO ", "a."),
+        ("log4j", f"[{_A_LOG4J_TIME}][INFO ][", " "),
+        ("log4j", f"[{_A_LOG4J_TIME}] INFO", " "),
+        ("android", "03-17 16:13:38.811  1702  2395 D", " "),
+        ("openstack", "", ".log"),
+        ("json-lines", '{"time":"', "10:10:10 "),
+    ],
+)
+def test_no_format_is_worse_than_linear(format: str, begin: str, piece: str) -> None:  # noqa: A002
+    """A line of 300 kB of one piece: a quadratic expression takes minutes, a linear one a moment."""
+    began = time.process_time()
+    end = '\\n"}' if format == "json-lines" else "!"
+    result = parsed(format, [begin + piece * (300_000 // len(piece)) + end])
+    assert time.process_time() - began < 30
+    assert result.lines == result.documents + len(result.bad)
+
+
+def test_many_objects_on_one_line_take_linear_time() -> None:
+    """Each is looked at once; three megabytes of them would take minutes otherwise."""
+    began = time.process_time()
+    assert len(JsonLines(Clock()).records(" {} {}" * 500_000)) == 1_000_000
+    assert time.process_time() - began < 60

@@ -80,9 +80,12 @@ class JsonLines(LineFormat):
         found, at = [], 0
         try:
             while at < len(line):
+                if line[at].isspace():
+                    at += 1
+                    continue
                 _, end = _DECODER.raw_decode(line, at)
                 found.append(line[at:end])
-                at = len(line) - len(line[end:].lstrip())
+                at = end
         except (ValueError, RecursionError):
             return [line]
         return found

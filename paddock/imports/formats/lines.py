@@ -15,7 +15,7 @@ from paddock.imports.text import readable, unescaped
 from paddock.imports.times import Clock
 
 _QUOTED = r'"((?:[^"\\]|\\.)*)"'
-_COMMON = rf"(\S+) (\S+) (.*?) \[([^\]]+)\] {_QUOTED} (\d{{3}}|-) (\d+|-)"
+_COMMON = rf"(\S+) (\S+) (.*?) \[([^\[\]]+)\] {_QUOTED} (\d{{3}}|-) (\d+|-)"
 _REFERRER_AND_AGENT = rf" {_QUOTED} {_QUOTED}"
 _ENDINGS = {"apache-common": "", "apache-combined": _REFERRER_AND_AGENT, "nginx": rf"{_REFERRER_AND_AGENT}(?: (.*))?"}
 # A virtual host before the client, as Apache's vhost_combined has it.
@@ -159,15 +159,15 @@ _HEAD = re.compile(
     rf"(?P<bracket>\[)?(?P<level>(?i:{_LEVELS}))\s*(?(bracket)\])(?![\w.])\s*"
     rf"(?:(?P<pid>\d+)\s+---\s*)?"
     rf"(?P<brackets>(?:{_BRACKETS}\s*){{0,2}})"
-    rf"(?:-\s+|(?P<logger>{_LOGGER})\s*(?:\s-|:)(?:\s+|$)|(?P<method>(?:[a-z_]\w*\.){{2,}}[\w$.<>]+)\s+)?"
+    rf"(?:-\s+|(?P<logger>{_LOGGER})\s*(?:\s-|:)(?:\s+|$)|(?P<method>(?:[a-z_]\w*\.){{2}}[\w$.<>]+)\s+)?"
     r"(?P<message>.*)",
     re.DOTALL,
 )
 # Kafka: [%d] %p %m (%c)
-_KAFKA = re.compile(rf"\s*(?P<level>{_LEVELS})\s+(?P<message>.*) \((?P<logger>[\w$]+(?:\.[\w$]+)+)\)", re.DOTALL)
+_KAFKA = re.compile(rf"\s*(?P<level>{_LEVELS})\s+(?P<message>(?:\S.*)?) \((?P<logger>[\w$]+(?:\.[\w$]+)+)\)", re.DOTALL)
 # Elasticsearch: [%d][%-5p][%-25c] [%node] %m
 _ELASTICSEARCH = re.compile(
-    rf"\[(?P<level>{_LEVELS})\s*\]\[(?P<logger>[^\[\]]+?)\s*\] \[(?P<node>[^\[\]]+)\] ?(?P<message>.*)", re.DOTALL
+    rf"\[(?P<level>{_LEVELS})\s*\]\[(?P<logger>[^\[\]]+)\] \[(?P<node>[^\[\]]+)\] ?(?P<message>.*)", re.DOTALL
 )
 _ONE_BRACKET = re.compile(_BRACKETS)
 _PRODUCT = ("logger", "node")
@@ -182,7 +182,7 @@ class Log4j(LineFormat):
 
     name = "log4j"
     start = re.compile(rf"{_TIME}(?=[\s\[]|$)")
-    glued = re.compile(rf"(?<=[^\s\"'(\[=:,])(?={_TIME}\s*-?\s*(?:{_BRACKETS}\s*)?\[?(?:{_LEVELS})\b)")
+    glued = re.compile(rf"(?<=[^\s\"'(\[=:,])(?={_TIME}\s*(?:-\s*)?(?:{_BRACKETS}\s*)?\[?(?:{_LEVELS})\b)")
 
     def event(self, line: str, more: Sequence[str]) -> tuple[int, dict[str, Any]]:
         """See LineFormat."""
@@ -283,7 +283,7 @@ LAYOUTS = {
     # nova-api.log 2017-05-16 00:00:00.008 25746 INFO nova.osapi [req-1 u p - - -] text
     "openstack": Layout(
         re.compile(
-            rf"(?:(?P<file>\S+\.log\S*) )?(?P<time>{_ISO}) (?P<pid>\d+) (?P<level>[A-Z]{{4,8}}) (?P<logger>[\w.]+) "
+            rf"(?:(?P<file>(?=\S+\.log)\S+) )?(?P<time>{_ISO}) (?P<pid>\d+) (?P<level>[A-Z]{{4,8}}) (?P<logger>[\w.]+) "
             r"\[(?P<request>[^\]]*)\] (?P<message>.*)"
         ),
         {"pid": int},
@@ -296,9 +296,9 @@ LAYOUTS = {
     "android": Layout(
         re.compile(
             r"(?P<time>(?:\d{4}-)?\d\d-\d\d \d\d:\d\d:\d\d\.\d{3,6}) +(?P<pid>\d+) +(?P<thread>\d+) "
-            r"(?P<level>[VDIWEFA]) (?P<logger>.*?)\s*: (?P<message>.*)"
+            r"(?P<level>[VDIWEFA]) (?P<logger>[^:]*(?::(?! )[^:]*)*): (?P<message>.*)"
         ),
-        {"pid": int, "level": _ANDROID_LEVELS.__getitem__},
+        {"pid": int, "level": _ANDROID_LEVELS.__getitem__, "logger": str.strip},
     ),
     # 2016-09-28 04:30:30, Info                  CBS    text
     "windows-cbs": Layout(
@@ -327,7 +327,8 @@ class OneLayout(LineFormat):
         for name, text in found.groupdict().items():
             if name == "time" or text in (None, "", "-"):
                 continue
-            convert = self._layout.convert.get(name, str)
-            document["message" if name == "word" else name] = convert(readable(text))
+            value = self._layout.convert.get(name, str)(readable(text))
+            if value != "":
+                document["message" if name == "word" else name] = value
         document["message"] = document.pop("message", "")
         return self.time(found["time"]), document
