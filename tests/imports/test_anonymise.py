@@ -147,9 +147,52 @@ def test_any_text_keeps_its_length(text: str) -> None:
     assert len(ANONYMISER.text(text)) == len(text)
 
 
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("authorization: bearer", "hello world"), ("accepted for user", "carol from here"),
+        ("accepted for carol", "from 203.0.113.200"), ("(carol)", "CMD x"), ("Alice Smith", "<a@shop.example> x"),
+        ("carol", "=user carol x"), ("x : ", "y"), ('{":]', '[":cookie a=b'), ('user: "carol ', 'x" y'),
+    ],
+)  # fmt: skip
+def test_a_line_tells_nothing_of_the_next(lines: tuple[str, str]) -> None:
+    """Many messages at once, each as if it were alone: what ends one says nothing of what begins another."""
+    assert ANONYMISER.text("\n".join(lines)) == "\n".join(map(ANONYMISER.text, lines))
+
+
+@given(st.lists(st.lists(st.sampled_from(
+    ["user", "bob", "for ", "from ", "invalid ", '"', "'", "(", ")", "{", "}", ":", "=", " : ", "<", "a@b.com", "bearer ",
+     "authorization:", "password=", "cookie ", " CMD", "(uid=0)", "sudo: ", "\\", "connect ", "h:443", '"user":"', " ",
+     "Alice ", "?a=b", "\t", "[", ",", '{"user":{', "1.2.3.4", "user="]), max_size=7).map("".join), max_size=4))  # fmt: skip
+def test_no_line_tells_anything_of_another(lines: list[str]) -> None:
+    """As above, whatever the lines."""
+    assert ANONYMISER.text("\n".join(lines)) == "\n".join(map(ANONYMISER.text, lines))
+
+
+def test_short_values_of_several_lines_stay_whole() -> None:
+    """A value with ends of lines in it loses nothing."""
+    assert ANONYMISER.document({"thread": "a\nb\nc", "x": ["d\n"]}) == {"thread": "a\nb\nc", "x": ["d\n"]}
+
+
+def test_objects_within_objects_go_as_a_whole() -> None:
+    """What a user's object holds, to its end, and no more."""
+    text = ANONYMISER.text('got {"user": {"a": {"b": "carol"}, "c": "dave"}, "level": "info", "owner": {}, "d": "on"}')
+    assert "carol" not in text
+    assert "dave" not in text
+    assert text.endswith('}, "level": "info", "owner": {}, "d": "on"}')
+
+
+def test_what_neighbours_gave_away_is_not_counted_as_kept() -> None:
+    """However often a short value comes."""
+    anonymiser = Anonymiser(KEY)
+    for _ in range(3):
+        anonymiser.document({"thread": "user margaret is"})
+    assert anonymiser.kept() == {"user": 3, "is": 3}
+
+
 PIECES = ["a", "A", "1", "a@", "@a", "a.", "1.", "1-", "a=", "=", "%40", "/home/", "/a", "a:", ":", "1:", "?a=", "&a",
           "user ", "user=", "host=", "for user ", "Cookie ", "Cookie: ", "<a@b.c>", "A <", " : ", '"', 'user="', "(",
-          "a(uid=", "~", "Bearer ", "0:", "::", "\\", "{", '{"user":{', "a_b-", "1a", ") CMD ("]  # fmt: skip
+          "a(uid=", "~", "Bearer ", "0:", "::", "\\", "{", '{"user":{', '"user":{"user":{', "a_b-", "1a", ") CMD ("]  # fmt: skip
 
 
 @pytest.mark.parametrize("piece", PIECES)
