@@ -160,10 +160,12 @@ def test_a_line_tells_nothing_of_the_next(lines: tuple[str, str]) -> None:
     assert ANONYMISER.text("\n".join(lines)) == "\n".join(map(ANONYMISER.text, lines))
 
 
-@given(st.lists(st.lists(st.sampled_from(
-    ["user", "bob", "for ", "from ", "invalid ", '"', "'", "(", ")", "{", "}", ":", "=", " : ", "<", "a@b.com", "bearer ",
-     "authorization:", "password=", "cookie ", " CMD", "(uid=0)", "sudo: ", "\\", "connect ", "h:443", '"user":"', " ",
-     "Alice ", "?a=b", "\t", "[", ",", '{"user":{', "1.2.3.4", "user="]), max_size=7).map("".join), max_size=4))  # fmt: skip
+FRAGMENTS = ["user", "bob", "for ", "from ", "invalid ", '"', "'", "(", ")", "{", "}", ":", "=", " : ", "<", "a@b.com",
+             "bearer ", "authorization:", "password=", "cookie ", " CMD", "(uid=0)", "sudo: ", "\\", "connect ", "[",
+             "h:443", '"user":"', " ", "Alice ", "?a=b", "\t", ",", '{"user":{', "1.2.3.4", "user="]  # fmt: skip
+
+
+@given(st.lists(st.lists(st.sampled_from(FRAGMENTS), max_size=7).map("".join), max_size=4))
 def test_no_line_tells_anything_of_another(lines: list[str]) -> None:
     """As above, whatever the lines."""
     assert ANONYMISER.text("\n".join(lines)) == "\n".join(map(ANONYMISER.text, lines))
@@ -192,7 +194,8 @@ def test_what_neighbours_gave_away_is_not_counted_as_kept() -> None:
 
 PIECES = ["a", "A", "1", "a@", "@a", "a.", "1.", "1-", "a=", "=", "%40", "/home/", "/a", "a:", ":", "1:", "?a=", "&a",
           "user ", "user=", "host=", "for user ", "Cookie ", "Cookie: ", "<a@b.c>", "A <", " : ", '"', 'user="', "(",
-          "a(uid=", "~", "Bearer ", "0:", "::", "\\", "{", '{"user":{', '"user":{"user":{', "a_b-", "1a", ") CMD ("]  # fmt: skip
+          "a(uid=", "~", "Bearer ", "0:", "::", "\\", "{", '{"user":{', '"user":{"a":', "a_b-", "1a",
+          ") CMD ("]  # fmt: skip
 
 
 @pytest.mark.parametrize("piece", PIECES)
@@ -200,7 +203,7 @@ def test_no_rule_is_worse_than_linear(piece: str) -> None:
     """200 kB of one piece, alone and before an address: a quadratic rule takes minutes, a linear one a second."""
     began = time.process_time()
     text = piece * (200_000 // len(piece))
-    for tail in ("", "@shop.example", "\x00 <a@shop.example>"):
+    for tail in ("", "\n", "@shop.example", "\x00 <a@shop.example>"):
         assert len(Anonymiser(KEY).text(text + tail)) == len(text) + len(tail)
     assert time.process_time() - began < 60
 
