@@ -66,12 +66,16 @@ def test_the_time_field_can_be_named() -> None:
         ("[1,2]", "not a JSON object"),
         ('{"time":1714566896,', "not valid JSON"),
         ('{"time":1714566896,"x":NaN}', "not valid JSON"),
-        ('{"time":1714566896,"x":' + "[" * 100_000, "not valid JSON"),
+        ('{"time":1714566896,"x":' + "[" * 100_000, "nested more than 100 deep"),
+        ('{"time":1714566896,"x":' + '{"x":' * 600 + "null" + "}" * 601, "nested more than 100 deep"),
+        ('{"time":1714566896,"x":' + '[{"x":' * 50 + "1" + "}]" * 50 + "}", "nested more than 100 deep"),
         ('{"message":"x"}', "no field with a time"),
         ('{"time":"soon"}', "the time cannot be read"),
         ('{"time":1714566896,"_id":"7"}', "Elasticsearch keeps the field _id for itself"),
         ('{"time":1714566896,"":"7"}', "a field name that Elasticsearch refuses"),
         ('{"time":1714566896,"a":{"b..c":"7"}}', "a field name that Elasticsearch refuses"),
+        ('{"time":1714566896,"a":[{"b":1},{"":"7"}]}', "a field name that Elasticsearch refuses"),
+        ('{"time":1714566896,"a. .b":"7"}', "a field name that Elasticsearch refuses"),
     ],
 )
 def test_bad_json_has_a_reason(line: str, why: str) -> None:

@@ -434,6 +434,8 @@ def test_documents_that_an_index_refuses_are_warned_of(tmp_path: Path) -> None:
         *(f'{{"time":1714566896,"field{number}":1}}' for number in range(1500)),
         '{"time":1714566896,"id":18446744073709551616}',
         '{"time":1714566896,"tags":["a",1]}',
+        '{"time":1714566896,"user":"a"}',
+        '{"time":1714566896,"user.name":"b"}',
         f'{{"time":1714566896,"x":{deep}}}',
     ]
     summary = run(write_lines(tmp_path / "x.json", lines), name="json")
@@ -441,7 +443,26 @@ def test_documents_that_an_index_refuses_are_warned_of(tmp_path: Path) -> None:
     assert "1,5" in said.partition("different fields")[0].rpartition("Documents have")[2]
     assert "Objects are nested 42 deep, and an index takes 20 levels" in said
     assert "The field 'id' has numbers beyond 64 bits" in said
-    assert summary.record.details["mixed_fields"] == {"tags": ["numbers", "texts"]}
+    assert summary.record.details["mixed_fields"] == {
+        "tags": ["numbers", "texts"],
+        "user": ["objects", "texts"],
+    }
+
+
+def test_many_fields_of_a_kind_are_told_of_together(tmp_path: Path) -> None:
+    """A screen of sentences, not thousands."""
+    lines = [f'{{"time":1714566896,"field{number // 2}":{number % 2 or "true"}}}' for number in range(200)]
+    said = run(write_lines(tmp_path / "x.json", lines), name="json").render()
+    assert said.count("has booleans and numbers") == 10
+    assert "The same goes for 90 further fields" in said
+
+
+def test_times_too_far_apart_are_not_shifted(tmp_path: Path) -> None:
+    """A sentinel of the year 9999 would take the others before the year 1."""
+    log = write_lines(tmp_path / "x.json", ['{"time":"2026-01-05T10:00:00Z"}', '{"time":"9999-12-31T00:00:00Z"}'])
+    with pytest.raises(UsageError, match=r"2026-01-05T10:00:00\.000Z to 9999-12-31T00:00:00\.000Z, too far apart"):
+        run(log, name="json", shift_to_now=True)
+    assert list_corpora() == []
 
 
 def test_bad_lines_belong_to_the_corpus_that_survives(tmp_path: Path) -> None:

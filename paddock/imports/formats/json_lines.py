@@ -30,6 +30,7 @@ _RESERVED = frozenset(
 )  # fmt: skip
 _BETWEEN = re.compile(r"\}\s*\{")
 _MOST_KNOWN = 1000
+_DEEPEST = 100  # levels; an index takes 20 of objects, and Python's own limit depends on who calls
 
 
 def _refuse(text: str) -> None:
@@ -58,8 +59,12 @@ class JsonLines(LineFormat):
             raise BadLine("not a JSON object")
         try:
             document = _DECODER.decode(readable(line))
-        except (ValueError, RecursionError):
+            if line.count("{") + line.count("[") > _DEEPEST and _depth(document) > _DEEPEST:
+                raise RecursionError
+        except ValueError:
             raise BadLine("not valid JSON") from None
+        except RecursionError:
+            raise BadLine(f"nested more than {_DEEPEST} deep") from None
         if "null" in line:
             document = _without_nulls(document)
         milliseconds = self.time(str(self._take_time(document)))
@@ -109,6 +114,15 @@ class JsonLines(LineFormat):
         raise BadLine("no field with a time" if self._time_field is None else f"no field '{self._time_field}'")
 
 
+def _depth(value: Any) -> int:
+    """How many objects and arrays are within one another."""
+    depth, level = 0, [value]
+    while level := [each for each in level if isinstance(each, (dict, list))]:
+        depth += 1
+        level = [inner for each in level for inner in (each.values() if isinstance(each, dict) else each)]
+    return depth
+
+
 def _without_nulls(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _without_nulls(inner) for name, inner in value.items() if inner is not None}
@@ -127,10 +141,11 @@ def _check_names(document: dict[str, Any], known: set[tuple[str, ...]], reserved
         for name in document:
             if name in reserved:
                 raise BadLine(f"Elasticsearch keeps the field {name} for itself")
-            if not name.strip(" .") or name[0] == "." or name[-1] == "." or ".." in name:
+            if not all(map(str.strip, name.split("."))):
                 raise BadLine("a field name that Elasticsearch refuses")
         if len(known) < _MOST_KNOWN:
             known.add(names)
     for value in document.values():
-        if isinstance(value, dict):
-            _check_names(value, known, frozenset())
+        for inner in value if isinstance(value, list) else (value,):
+            if isinstance(inner, dict):
+                _check_names(inner, known, frozenset())
