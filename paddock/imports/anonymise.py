@@ -18,6 +18,7 @@ from paddock.imports.pseudonyms import Pseudonyms
 from paddock.imports.text import as_json
 from paddock.imports.words import (
     CACHED,
+    CACHED_CHARACTERS,
     HOST,
     NAMED_BEHIND,
     NO_NAMES,
@@ -56,6 +57,7 @@ class Anonymiser:
         self._kinds = Remembered(kind_of_word)
         self._members: dict[str, str] = {}
         self._words_of: dict[str, list[str]] = {}  # of members
+        self._characters = 0  # in the members
         self._seen: list[str] = []
         self._seen_members: list[str] = []
         self._replaced: list[str] = []
@@ -121,6 +123,7 @@ class Anonymiser:
         """What members of documents become, with what is behind each (name":"value"}), and short texts."""
         texts: list[tuple[str, str, str, str]] = []
         for member in members:
+            self._characters += len(member)
             name, colon, value = member.partition('":"')
             if not colon and '":' in member:  # name":number
                 self._members[member] = member
@@ -265,9 +268,10 @@ class Anonymiser:
                 counts[word] += count
         counts.subtract(Counter(self._replaced))
         self._seen, self._seen_members, self._replaced = [], [], []
-        if len(self._words_of) > CACHED:
+        if len(self._members) > CACHED or self._characters > CACHED_CHARACTERS:
             self._words_of.clear()
             self._members.clear()
+            self._characters = 0
         result: Counter[str] = Counter()
         for word, count in counts.items():
             if count <= 0 or not word:

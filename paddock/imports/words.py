@@ -106,7 +106,8 @@ def kind_of_word(word: str) -> str:
     return _CONTEXTS.get(name.lower()) or kind_of_field(name)
 
 
-CACHED = 200_000  # replacements remembered; then it begins anew, so that memory stays constant
+# Replacements remembered, and their characters; then it begins anew, so that memory stays constant.
+CACHED, CACHED_CHARACTERS = 200_000, 20_000_000
 _MOST_DIGITS, _LEAST_RANDOM = 4, 24
 _PLAIN = re.compile(rf"\d*|[A-Za-z0-9]{{,{_LEAST_RANDOM - 1}}}[.:]?", re.ASCII)
 _PAIRED = re.compile(r"[=?&#]")
@@ -135,13 +136,16 @@ class Remembered(dict[str, str]):
     def __init__(self, function: Callable[[str], str]):
         super().__init__()
         self._function = function
+        self._characters = 0
 
     def __missing__(self, word: str) -> str:
         answer = self._function(word)
         # Numbers are many, and quickly answered.
         if not word.isdigit():
-            if len(self) >= CACHED:
+            self._characters += len(word)
+            if len(self) >= CACHED or self._characters > CACHED_CHARACTERS:
                 self.clear()
+                self._characters = len(word)
             self[word] = answer
         return answer
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
+import tracemalloc
 from collections import Counter
 
 import pytest
@@ -246,6 +247,26 @@ def test_the_audit_sorts_what_stays() -> None:
         "words": {"closed": 9, "opened": 7}, "hosts": {"build7.zone": 3}, "numbers": {"4712": 5, "4711": 2},
         "tokens": {"blk_3886504": 1},
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("field", ["query", "path", "message"])
+def test_what_is_remembered_does_not_grow_without_end(field: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Long values that never come again are forgotten in time, whatever their field: as text and as a whole value."""
+    monkeypatch.setattr("paddock.imports.anonymise.CACHED_CHARACTERS", 50_000, raising=False)
+    monkeypatch.setattr("paddock.imports.words.CACHED_CHARACTERS", 50_000, raising=False)
+    anonymiser = Anonymiser(KEY)
+    sizes = []
+    tracemalloc.start()
+    for block in range(12):
+        lines = [
+            f'{{"@timestamp":"2026-01-05T10:00:00.000Z","x":"y","{field}":"a{block}_{number}{"_b" * 500}"}}\n'
+            for number in range(50)
+        ]
+        anonymiser.lines("".join(lines))
+        anonymiser.kept()
+        sizes.append(tracemalloc.get_traced_memory()[0])
+    tracemalloc.stop()
+    assert max(sizes[4:]) < max(sizes[:4]) + 250_000
 
 
 def test_the_audit_does_not_grow_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
