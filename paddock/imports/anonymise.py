@@ -38,7 +38,7 @@ _GAPS = r"\s\"'()\[\]{},;|<>\\"
 # What separates words, with a single : or = behind it on its line, as between the name and the value of JSON.
 _SEPARATOR = re.compile(rf"([{_GAPS}]+(?:(?<!\n)[:=](?![:=])(?:(?!\n)[{_GAPS}])*)?)")
 _TIME_ENDS = len('{"@timestamp":"2026-01-05T10:00:00.000Z"')
-_ASSIGNED = re.compile(r"\\*[\"']?\s*[:=]?\s*[\\\"'(\[{]*")
+_ASSIGNED = re.compile(r"\\*[\"']?\s*(?:[:=]>?)?\s*[\\\"'(\[{<]*")
 _VALUE_ENDS = re.compile(r"[\"\n]")
 _QUOTES = re.compile(r"[\"']")
 
@@ -206,26 +206,38 @@ class Anonymiser:
         field = gap.startswith('":"')
         if (field and '"' in gap[3:]) or (kind in (QUERY, HOST) and not field):
             return
-        if not (field or _ASSIGNED.fullmatch(gap)) or (word[-1:] == "=" and gap.isspace()):
+        element = gap == ">" and place > 0 and gaps[place - 1].endswith("<")
+        if not (field or element or _ASSIGNED.fullmatch(gap)) or (word[-1:] == "=" and gap.isspace()):
             return
-        if word[-1:] not in (":", "=") and ":" not in gap and "=" not in gap:
+        behind = gaps[place + 1] if place + 1 < len(gaps) else ""
+        if value[-1:] == "=" or (value[-1:] == ":" and kind_of_word(value)):  # the next name: there is no value
+            return
+        if word[:2] == "--" and gap.isspace():  # --password X
+            if not value.startswith("-"):
+                yield place + 1, replace(value)
+            return
+        if not element and word[-1:] not in (":", "=") and ":" not in gap and "=" not in gap:
             named = word.lower() in NAMED_BEHIND and not gap.strip(" \t\"'([")
             if named and value and "=" not in value and value.lower() not in NO_NAMES:
                 yield place + 1, self._user(value)
-            return
-        if value.lower() in SCHEMES and place + 2 < len(words) and _same_line(gaps[place + 1]) and words[place + 2]:
+                if set(behind) == {"\\"}:  # DOMAIN\X
+                    yield place + 2, self._user(words[place + 2])
+                return
+            if kind != SECRET or gap.strip() not in ("'", '"'):  # password 'X'
+                return
+        if value.lower() in SCHEMES and _same_line(behind) and words[place + 2]:
             yield place + 2, replace(words[place + 2])
             return
         if "{" in gap:  # an object: what is no name in it; names are passed as well, so that each is met once
             depth = gap.count("{") - gap.count("}")
             for further in range(place + 1, len(words) if depth > 0 else 0):
                 behind, newline, _ = (gaps[further] if further < len(gaps) else "\n").partition("\n")
-                yield further, (self._word if '":' in behind else replace)(words[further])
+                yield further, (self._word if '":' in behind or "=>" in behind else replace)(words[further])
                 depth += behind.count("{") - behind.count("}")
                 if depth <= 0 or newline:
                     return
             return
-        quote = ['"'] if field else _QUOTES.search(gap[::-1])
+        quote = ['"'] if field else ["<"] if element else _QUOTES.search(gap[::-1])
         end = place + 1
         while quote and end < len(gaps) and words[end + 1] and quote[0] not in gaps[end] and "\n" not in gaps[end]:
             end += 1

@@ -71,6 +71,22 @@ ANONYMISER = Anonymiser(KEY)
         ('got {"user": {"name": "margaret", "id": 4711}, "password": "hunter22"}', ["margaret", "4711", "hunter22"]),
         (r"got {\"user\":\"margaret\",\"password\":\"hunter22\"}", ["margaret", "hunter22"]),
         ("PUT /v1/users/margaret/orders", ["margaret"]),
+        ("GET /api/v1/accounts/margaret HTTP/1.1", ["margaret"]),
+        ("imap-login: Login: user=<margaret>, method=PLAIN, rip=203.0.113.200", ["margaret", "203.0.113.200"]),
+        ("12 Connect margaret@localhost on crm", ["margaret"]),
+        ("ssh margaret@web-1 done", ["margaret", "web-1"]),
+        ("ugi=margaret (auth:SIMPLE)\tip=/203.0.113.200", ["margaret", "203.0.113.200"]),
+        ('got {"principalName":"margaret"}', ["margaret"]),
+        (r"user SHOP\margaret logged on", ["margaret", "SHOP"]),
+        ("uid=margaret,ou=people cn=hill", ["margaret", "hill"]),
+        ("java -Dpassword=hunter2 -Duser.name=margaret", ["hunter2"]),
+        ("crm --user margaret --password hunter2", ["margaret", "hunter2"]),
+        ("pwd:hunter2 sessionId:abcd1234 user:margaret", ["hunter2", "abcd1234", "margaret"]),
+        ("bad password 'hunter2' given", ["hunter2"]),
+        ('Parameters: {"user"=>{"email"=>"margaret"}, "password"=>"hunter2"}', ["margaret", "hunter2"]),
+        ("password => hunter2", ["hunter2"]),
+        ("<password>hunter2 x7</password> <userName>margaret</userName>", ["hunter2", "x7", "margaret"]),
+        ("got eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhbGljZSJ9.SflKxwRJSMeKKF2QT4fw_adQssw5c", ["eyJzdWIi", "adQssw5c"]),
     ],
 )  # fmt: skip
 def test_nothing_of_the_originals_is_left(text: str, secrets: list[str]) -> None:
@@ -86,6 +102,7 @@ def test_nothing_of_the_originals_is_left(text: str, secrets: list[str]) -> None
     ["", "started in 12:34:56.789", "Chrome 131 at 10:20:30", "org.example.Service::run", "a ratio of 1.5.2",
      "org.apache.hadoop.Bar@1a2b3c", "version 300.1.2.3 of it", "GET /wp-login.php HTTP/1.1", "/user/login",
      "user not found", "session opened", "pam_unix(sshd:session): session closed", "logname= uid=0 euid=0",
+     "imap-login: Login: user=", "account number 12", "sshd:session", "User::find", "user:", "uid=0 cn=7",
      "at org.apache.Line.read(Line.java:7)", "Failed password", "10:20:30:400", "std::vector", "blk_38865049064139660",
      "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/131.0.0.0 Safari/537.36 Edg/131.0.2903.86"],
 )  # fmt: skip
@@ -196,7 +213,7 @@ def test_what_neighbours_gave_away_is_not_counted_as_kept() -> None:
 PIECES = ["a", "A", "1", "a@", "@a", "a.", "1.", "1-", "a=", "=", "%40", "/home/", "/a", "a:", ":", "1:", "?a=", "&a",
           "user ", "user=", "host=", "for user ", "Cookie ", "Cookie: ", "<a@b.c>", "A <", " : ", '"', 'user="', "(",
           "a(uid=", "~", "Bearer ", "0:", "::", "\\", "{", '{"user":{', '"user":{"a":', "a_b-", "1a",
-          ") CMD ("]  # fmt: skip
+          ") CMD (", "user:", "eyJ.", "eyJa.", "--user ", "<user>", "user\\", '"user"=>']  # fmt: skip
 
 
 @pytest.mark.parametrize("piece", PIECES)
