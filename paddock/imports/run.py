@@ -143,14 +143,14 @@ class _Import:
         finally:
             if unshifted != temporary:
                 unshifted.unlink(missing_ok=True)
+        if self._options.audit:
+            self._totals.audit.write(Path(self._options.audit).expanduser())
         record = finish_corpus(
             temporary,
             written,
             corpus_file(track, self._options.name, written.documents),
             Provenance(self._options.name, track, FROM_IMPORT, details=self._details(bad, seconds or 0)),
         )
-        if self._options.audit:
-            self._totals.audit.write(Path(self._options.audit).expanduser())
         return ImportSummary(record, bad.keep(), time.monotonic() - began, self._totals.read_bytes)
 
     def _parse_and_write(

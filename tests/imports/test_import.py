@@ -315,6 +315,23 @@ def test_a_failed_replacement_leaves_the_earlier_corpus(tmp_path: Path) -> None:
     assert not any(name.startswith(".unfinished") for name in files())
 
 
+def test_an_audit_overwrites_nothing_that_is_read(tmp_path: Path) -> None:
+    """Neither the log, by whatever name, nor the key; and what cannot be written ends the import before it is made."""
+    log, key = write_lines(tmp_path / "access.log", access_log(10)), tmp_path / "key"
+    key.write_bytes(bytes(32))
+    before = log.read_bytes()
+    (tmp_path / "link").symlink_to(log)
+    for audit in (log, tmp_path / "link", key):
+        with pytest.raises(UsageError, match="--audit would overwrite"):
+            run(f"{tmp_path}/access*", anonymise=True, key_file=str(key), audit=str(audit))
+    with pytest.raises(FileError, match="this is a folder"):
+        run(log, anonymise=True, audit=str(tmp_path))
+    with pytest.raises(FileError, match="the audit cannot be written"):
+        run(log, anonymise=True, audit="/dev/full")
+    assert (log.read_bytes(), key.read_bytes()) == (before, bytes(32))
+    assert list_corpora() == []
+
+
 def test_few_documents_are_enough(tmp_path: Path) -> None:
     """Fewer than Rally's test mode takes: the -1k file has what there is."""
     summary = run(write_lines(tmp_path / "access.log", access_log(3)))
