@@ -41,6 +41,8 @@ def reason(format: str, line: str, **choice: str) -> str:  # noqa: A002
     ("line", "expected"),
     [
         ('{"@timestamp":"2024-05-01T12:34:56Z","message":"x"}', {"message": "x"}),
+        ('{"t":{"$date":"2024-05-01T14:34:56.000+02:00"},"s":"I","msg":"x"}', {"s": "I", "message": "x"}),
+        ('{"__REALTIME_TIMESTAMP":"1714566896000000","MESSAGE":"x"}', {"message": "x"}),
         ('{"level":"info","ts":1714566896,"msg":"x"}', {"level": "info", "message": "x"}),
         ('{"log":"x\\n","stream":"stdout","time":"2024-05-01T12:34:56.0Z"}', {"stream": "stdout", "message": "x\n"}),
         ('{"time":"01/May/2024:12:34:56 +0000","a":{"b":null,"c":[1,null]},"d":null}', {"a": {"c": [1]}}),
@@ -120,6 +122,7 @@ def test_any_json_comes_out_as_it_went_in(fields: dict[str, Any]) -> None:
         ("[2024-05-01 12:34:56,789] INFO ready: 7 (org.example.Service)", {}),
         ("01-May-2024 12:34:56.789 INFO [main] org.example.shop.Service ready: 7",
          {"thread": "main", "logger": "org.example.shop.Service"}),
+        ("2024-05-01 12:34:56,789 - org.example.Service - INFO - ready: 7", {}),
         ("2024-05-01 12:34:56,789 - INFO  [worker[id=1]/0:0] - ready: 7",
          {"thread": "worker[id=1]/0:0", "logger": None}),
     ],
@@ -185,6 +188,8 @@ def test_a_time_without_a_level_is_no_event() -> None:
         ("May  1 2024 12:34:56 asa-1 %ASA-6-302013: Built",
          {"@timestamp": "2024-05-01T12:34:56.000Z", "host": "asa-1", "syslogtag": "%ASA-6-302013:",
           "message": "Built"}),
+        ("2024-05-01T14:34:56+0200 web-1 app[7]: up",
+         {"@timestamp": "2024-05-01T12:34:56.000Z", "host": "web-1", "syslogtag": "app[7]:", "message": "up"}),
         ('<165>1 2003-10-11T22:14:15.003Z m.example su 7 ID47 [x@1 a="\\"]" b="2"][y@1] \ufeffsaid',
          {"@timestamp": "2003-10-11T22:14:15.003Z", "host": "m.example", "severity": "notice", "facility": "local4",
           "syslogtag": "su[7]:", "msgid": "ID47", "structured_data": '[x@1 a="\\"]" b="2"][y@1]', "message": "said"}),
@@ -209,6 +214,7 @@ def test_times_of_rfc3164_are_of_the_given_zone() -> None:
         ("hello", "not the format syslog"),
         ("<192>1 2003-10-11T22:14:15Z h a - - - x", "a priority above 191"),
         ("<30>1 - h a - - - x", "no time"),
+        ("2026-01-05T10:00:00.123456Z 0 [Note] InnoDB: started", "not the format syslog"),
         ("Feb 30 12:00:00 web-1 a: b", "the time cannot be read"),
     ],
 )

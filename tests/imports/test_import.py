@@ -275,6 +275,9 @@ def test_a_wrong_format_is_told_the_right_one(tmp_path: Path) -> None:
     prose = write_lines(tmp_path / "prose.txt", ["It was a dark and stormy night."] * 10)
     with pytest.raises(FileError, match=r"no format fits most of the first 10 lines\. No format that is known fits"):
         run(prose)
+    objects = write_lines(tmp_path / "x.json", ['{"when":"2026-01-05T10:00:00Z","message":"x"}'] * 10)
+    with pytest.raises(FileError, match="They are JSON, but most often: no field with a time; --time-field"):
+        run(objects)
     assert files() == set()
 
 

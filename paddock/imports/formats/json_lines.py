@@ -15,6 +15,7 @@ from paddock.imports.times import Clock
 TIME_FIELDS = (
     "@timestamp", "timestamp", "time", "ts", "datetime", "date", "eventTime", "event_time", "asctime", "instant",
     "timestamp_ms", "timeMillis", "created", "created_at", "logged_at", "@t", "t",
+    "__REALTIME_TIMESTAMP",
 )  # fmt: skip
 _MESSAGE_FIELDS = ("msg", "log", "text", "short_message", "@m", "MESSAGE")
 # Names that Java's layouts in JSON give (ECS, Logstash's encoder, log4j's own), as the track logs has them.
@@ -105,6 +106,8 @@ class JsonLines(LineFormat):
         if self._time_field is None and isinstance(instant, dict) and isinstance(instant.get("epochSecond"), int):
             del document["instant"]  # log4j's JSON layout
             return f"{instant['epochSecond']}.{int(instant.get('nanoOfSecond', 0)):09d}"
+        if self._time_field is None and isinstance(document.get("t"), dict) and "$date" in document["t"]:
+            return document.pop("t")["$date"]  # MongoDB
         inner: Any = document
         *path, last = (self._time_field or "").split(".")
         for name in path:

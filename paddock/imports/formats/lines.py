@@ -96,7 +96,7 @@ _RFC5424 = re.compile(
 )
 _RFC3164 = re.compile(
     rf"{_PRIORITY}?(?P<time>[A-Z][a-z]{{2}} [ \d]?\d(?: \d{{4}})? \d\d:\d\d:\d\d(?:\.\d{{1,9}})?"
-    r"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)) "
+    r"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:?\d\d)) "
     r"(?P<host>\S+) (?:(?P<program>[^\s:\[]{1,64})(?:\[(?P<pid>[^\]]*)\])?: ?)?(?P<message>.*)"
 )
 _WITH_YEAR = re.compile(r"([A-Z][a-z]{2}) +(\d+) (\d{4}) (.*)")
@@ -125,6 +125,8 @@ class Syslog(LineFormat):
         parts = {name: text for name, text in found.groupdict().items() if text not in (None, "", "-")}
         if "time" not in parts:
             raise BadLine("no time")
+        if "program" not in parts and parts.get("host", "").isdigit():  # MySQL's thread
+            raise BadLine("not the format syslog")
         with_year = _WITH_YEAR.fullmatch(parts["time"])
         time = f"{with_year[2]:0>2} {with_year[1]} {with_year[3]} {with_year[4]}" if with_year else parts["time"]
         document: dict[str, Any] = {}
@@ -155,7 +157,7 @@ _LEVELS = "TRACE|DEBUG|INFO|WARNING|WARN|ERROR|FATAL|SEVERE|CONFIG|FINEST|FINER|
 _BRACKETS = r"\[(?:[^\[\]]|\[[^\[\]]*\])*\]"
 _LOGGER = r"[\w$][\w$.\-/<>]*(?:[:(]\d+\)?)?"
 _HEAD = re.compile(
-    rf"\s*(?:-\s+)?(?:(?P<thread>{_BRACKETS})\s*)?"
+    rf"\s*(?:-\s+)?(?:(?!(?i:{_LEVELS})\s)(?P<name>\w[\w.]*) - )?(?:(?P<thread>{_BRACKETS})\s*)?"
     rf"(?P<bracket>\[)?(?P<level>(?i:{_LEVELS}))\s*(?(bracket)\])(?![\w.])\s*"
     rf"(?:(?P<pid>\d+)\s+---\s*)?"
     rf"(?P<brackets>(?:{_BRACKETS}\s*){{0,2}})"
@@ -220,7 +222,7 @@ def _names(head: re.Match[str]) -> tuple[dict[str, Any], str]:
         names["application"] = "] [".join(brackets)
     if head["pid"]:
         names["pid"] = int(head["pid"])
-    logger = head["logger"] or head["method"]
+    logger = head["logger"] or head["method"] or head["name"]
     if logger:
         names["logger"] = logger
     return names, head["message"]
@@ -252,10 +254,10 @@ LAYOUTS = {
     "kubernetes-cri": Layout(
         re.compile(rf"(?P<time>{_ISO}) (?P<stream>stdout|stderr) (?P<logtag>[PF](?::\w+)*) (?P<message>.*)")
     ),
-    # time="2024-05-01T12:34:56Z" level=info msg="text" id=7
+    # time="2024-05-01T12:34:56Z" level=info msg="text" id=7; other programs in Go leave the first quotes out
     "containerd": Layout(
         re.compile(
-            rf'time="(?P<time>{_ISO})" level=(?P<level>\w+) msg=(?:"(?P<message>(?:[^"\\]|\\.)*)"|(?P<word>[^\s"]+))'
+            rf'time="?(?P<time>{_ISO})"? level=(?P<level>\w+) msg=(?:"(?P<message>(?:[^"\\]|\\.)*)"|(?P<word>[^\s"]+))'
             r"(?: (?P<fields>.*))?"
         ),
         {"message": _unquoted, "level": str.upper},
