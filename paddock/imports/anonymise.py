@@ -88,6 +88,8 @@ class Anonymiser:
             return self.text(value)
         if kind in (USER, SECRET) and isinstance(value, (int, float)) and not isinstance(value, bool):
             return self._pseudonyms.number(int(value))
+        if type(value) in (int, float):
+            self._seen.append(str(value))
         return value
 
     # --- texts ------------------------------------------------------------------------------------
@@ -127,6 +129,7 @@ class Anonymiser:
             name, colon, value = member.partition('":"')
             if not colon and '":' in member:  # name":number
                 self._members[member] = member
+                self._words_of[member] = [member.partition('":')[2].rstrip("}\n")]
                 continue
             text, quote, behind = value.rpartition('"') if colon else (member, "", "")
             kind = kind_of_field(name) if colon else ""

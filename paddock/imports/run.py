@@ -144,7 +144,8 @@ class _Import:
             if unshifted != temporary:
                 unshifted.unlink(missing_ok=True)
         if self._options.audit:
-            self._totals.audit.write(Path(self._options.audit).expanduser())
+            names = sorted({name for name, _ in self._totals.kinds})
+            self._totals.audit.write(Path(self._options.audit).expanduser(), names)
         record = finish_corpus(
             temporary,
             written,

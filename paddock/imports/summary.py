@@ -54,14 +54,15 @@ class Audit:
                 break
         return result
 
-    def write(self, file: Path) -> None:
-        """All of them: kind, count and text, separated by tabs, the most frequent first.
+    def write(self, file: Path, names: Iterable[str] = ()) -> None:
+        """All of them: kind, count and text, separated by tabs, the most frequent first; then names of fields.
 
         :raises FileError: if the file cannot be written.
         """
         try:
             with file.open("w", encoding="utf-8", errors="replace") as target:
                 target.writelines(f"{kind}\t{count}\t{text}\n" for kind, text, count in self._sorted())
+                target.writelines(f"names\t\t{name}\n" for name in names)
                 if self.forgotten:
                     target.write(f"and at least {self.forgotten} further ones, which were too rare to be counted\n")
         except OSError as error:

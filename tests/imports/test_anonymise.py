@@ -255,6 +255,15 @@ def test_what_stays_is_counted() -> None:
     assert anonymiser.kept() == Counter()
 
 
+@pytest.mark.parametrize("quick", [True, False])
+def test_numbers_that_stay_are_counted(quick: bool) -> None:
+    """Those of fields too, in bulk and line by line: an order's number may be somebody's."""
+    kept = parsed("apache-combined", access_log(20), track_shape("apache"), KEY, quick=quick).kept
+    assert kept["200"] == 18
+    assert kept["101"] == 1
+    assert parsed("json-lines", ['{"time":1714566896,"order":4711,"x":true}'], key=KEY, quick=quick).kept == {"4711": 1}
+
+
 def test_the_audit_sorts_what_stays() -> None:
     """Words, hosts, numbers and tokens, the most frequent first."""
     audit = Audit()
