@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -12,11 +13,16 @@ import pytest
 from paddock.paths import PROJECT
 from tests.machine import wait_until
 
+try:
+    import tomllib
+except ModuleNotFoundError:  # Python 3.10
+    import tomli as tomllib
+
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A folder with nothing but the script and the lock file."""
-    for name in ("inv", "requirements.lock"):
+    """A folder with nothing but the script and the lock files."""
+    for name in ("inv", "requirements.lock", "requirements-development.lock"):
         shutil.copy(PROJECT / name, tmp_path / name)
     return tmp_path
 
@@ -31,10 +37,10 @@ def tools(tmp_path: Path) -> Path:
     return folder
 
 
-def call(checkout: Path, path: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Call ./inv --list with that PATH."""
+def call(checkout: Path, path: Path, word: str = "--list", **environment: str) -> subprocess.CompletedProcess[str]:
+    """Call ./inv --list, or another task, with that PATH."""
     return subprocess.run(
-        [str(checkout / "inv"), "--list"],
+        [str(checkout / "inv"), word],
         env={"PATH": str(path), "HOME": str(checkout), **environment},
         capture_output=True,
         text=True,
@@ -104,7 +110,7 @@ def test_without_a_network_the_first_call_says_so(checkout: Path, tools: Path) -
     make = (
         'for last in "$@"; do :; done; case "$*" in *-m*venv*) mkdir -p "$last/bin"; '
         'printf "#!/bin/sh\\necho no route to host >&2; exit 1\\n" >"$last/bin/python"; '
-        '/bin/chmod +x "$last/bin/python"; exit 0;; esac; exit 0'
+        '/bin/chmod +x "$last/bin/python"; : >"$last/bin/pip"; exit 0;; esac; exit 0'
     )
     a_python(tools, "python3", (3, 11), body=make)
     result = call(checkout, tools)
@@ -120,21 +126,51 @@ def test_bytecode_is_made_once_where_python_keeps_none(
     checkout: Path, tools: Path, environment: dict[str, str], compiled: bool
 ) -> None:
     """Container images often forbid it, and then every ./inv would compile all that it imports."""
-    for name in ("mkdir", "chmod"):
-        (tools / name).symlink_to(shutil.which(name))
-    make = (
-        'for last in "$@"; do :; done; case "$*" in *-m*venv*) mkdir -p "$last/bin"; for tool in python uv invoke; do '
-        'printf "#!/bin/sh\necho $tool \\$* >>$last/calls\n" >"$last/bin/$tool"; chmod +x "$last/bin/$tool"; done; '
-        "esac; exit 0"
-    )
-    a_python(tools, "python3", (3, 11), body=make)
+    installing_python(tools)
     result = call(checkout, tools, **environment)
     assert result.returncode == 0, result.stderr
-    pip, uv, invoke = (checkout / ".venv" / "calls").read_text().splitlines()
+    pip, uv, without_uv, invoke = (checkout / ".venv" / "calls").read_text().splitlines()
     assert pip.startswith("python -m pip")
     assert uv.startswith("uv pip install")
     assert ("--compile-bytecode" in uv) is compiled
+    assert without_uv.startswith("uv pip uninstall")
     assert invoke.startswith("invoke --search-root")
+
+
+def installing_python(tools: Path) -> None:
+    """A Python whose environments write down what is called in them."""
+    for name in ("mkdir", "chmod"):
+        (tools / name).symlink_to(shutil.which(name))
+    make = (
+        'for last in "$@"; do :; done; case "$*" in *-m*venv*) mkdir -p "$last/bin"; for tool in python pip uv invoke; '
+        'do printf "#!/bin/sh\necho $tool \\$* >>$last/calls\n" >"$last/bin/$tool"; chmod +x "$last/bin/$tool"; done; '
+        "esac; exit 0"
+    )
+    a_python(tools, "python3", (3, 11), body=make)
+
+
+def test_tools_for_tests_come_when_they_are_asked_for(checkout: Path, tools: Path) -> None:
+    """Who races needs neither pytest nor mypy; the first lint adds them, and the second finds them there."""
+    installing_python(tools)
+    calls = checkout / ".venv" / "calls"
+    call(checkout, tools)
+    assert "development" not in calls.read_text()
+    assert "Adding the tools" in call(checkout, tools, "lint").stderr
+    assert str(checkout / "requirements-development.lock") in calls.read_text()
+    calls.unlink()
+    assert call(checkout, tools, "lint").stderr == ""
+    assert calls.read_text().startswith("invoke --search-root")
+
+
+def test_both_locks_pin_what_the_project_asks_for() -> None:
+    """A dependency that was added to pyproject.toml and to no lock would be missing from a fresh clone."""
+    project = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    for lock, asked in (
+        ("requirements.lock", project["dependencies"]),
+        ("requirements-development.lock", project["optional-dependencies"]["dev"]),
+    ):
+        pinned = set(re.findall(r"^([a-z0-9-]+)==", (PROJECT / lock).read_text(encoding="utf-8"), re.MULTILINE))
+        assert {re.split(r"[<>=]", each)[0].lower() for each in asked} <= pinned
 
 
 def test_a_folder_that_cannot_be_written_to_is_named(checkout: Path, tools: Path) -> None:

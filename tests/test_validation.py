@@ -12,7 +12,7 @@ import pytest
 
 from paddock.paths import PROJECT
 
-PARTS = ("tasks.py", "paddock", "tracks", "challenges", "cars", "corpora")
+PARTS = ("tasks.py", "paddock", "benchmarks", "tracks", "challenges", "cars", "corpora")
 
 
 @pytest.fixture

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 from invoke import Context, task
 
 from paddock.command_line.sentences import LARGEST_PORT, command, positive_number, whole_number
+
+if TYPE_CHECKING:
+    from paddock.tournaments.model import Result
 
 
 @task(
@@ -95,16 +101,20 @@ def tournament(
         port=whole_number("--port", port, most=LARGEST_PORT) or 0,
         data_path=data_path,
     )
-    result = run_tournament(None if resume else name, options)
+
+    def write(result: Result) -> dict[str, Path]:
+        from paddock.reports.write import write_report  # which a dry run need not wait for
+
+        return write_report(result, tournaments_folder() / result.id)
+
+    result = run_tournament(None if resume else name, options, keep=write)
     if result is None:
         return
-    # Plots take a second to import, which a dry run need not wait for.
-    from paddock.reports.as_json import result_as_json
     from paddock.reports.terminal import render_terminal
-    from paddock.reports.write import write_report
+    from paddock.reports.write import result_as_json
     from paddock.tables import as_json
 
-    written = write_report(result, tournaments_folder() / result.id)
+    written = write(result)
     if json:
         print_result(as_json(result_as_json(result)))
     else:
@@ -142,11 +152,10 @@ def report(_context: Context, id: str, json: bool = False) -> None:  # noqa: A00
     from paddock.console import print_result, terminal_width
     from paddock.listing import find_result
     from paddock.rally.run import race_records
-    from paddock.reports.as_json import result_as_json
     from paddock.reports.origins import RaceRecord
     from paddock.reports.race_report import find_out, race_report_as_json, render_race_terminal, write_race_report
     from paddock.reports.terminal import render_terminal
-    from paddock.reports.write import write_report
+    from paddock.reports.write import result_as_json, write_report
     from paddock.tables import as_json
     from paddock.tournaments.results import load_result
     from paddock.tournaments.store import tournaments_folder
@@ -189,7 +198,7 @@ def compare(_context: Context, first: str, second: str, also: list[str], form: s
     from paddock.errors import UsageError
     from paddock.listing import find_result
     from paddock.reports.comparison import compare as compare_results
-    from paddock.reports.comparison_tables import render_comparison
+    from paddock.reports.comparison import render_comparison
 
     if form not in ("text", "markdown", "html"):
         raise UsageError(f"--form is text, markdown or html, not '{form}'.")

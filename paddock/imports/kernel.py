@@ -324,18 +324,18 @@ def write_documents(  # type: ignore[no-untyped-def]
             start += data[start] == 93
             if data[start] != _SPACE and data[start] != _BRACKET:
                 break
-        hour = _known_hour(data, spans[0, 0], found, hours, sizes, hour)
-        if hour < 0:
-            state[UNKNOWN], state[PREFIX], state[ZONE], state[ZONE_END] = spans[0, 0], found[0], found[1], found[2]
-            break
-        if bases[hour, 0] < 0:
-            break
         usual = True
         for field in range(fields.shape[1]):
             if fields[program, field, 1] > 0:
                 span, kind = fields[program, field, 2], fields[program, field, 3]
                 usual = usual and _writable(data, spans[span, 0], spans[span, 1], kind) >= 0
         if not usual:
+            break
+        hour = _known_hour(data, spans[0, 0], found, hours, sizes, hour)
+        if hour < 0:
+            state[UNKNOWN], state[PREFIX], state[ZONE], state[ZONE_END] = spans[0, 0], found[0], found[1], found[2]
+            break
+        if bases[hour, 0] < 0:
             break
 
         moment = bases[hour, 0] + minute * 60_000 + second * 1000 + found[3]

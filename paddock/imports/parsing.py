@@ -13,22 +13,26 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPool
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from itertools import chain, islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import orjson
 
 from paddock.errors import MachineError
 from paddock.imports.anonymise import Anonymiser
 from paddock.imports.formats.base import BadLine
 from paddock.imports.formats.catalogue import FormatChoice
-from paddock.imports.formats.json_lines import JsonLines
+from paddock.imports.formats.json_lines import DEEPEST, JsonLines
 from paddock.imports.formats.lines import TRACE_LINE, AccessLog
-from paddock.imports.quick import QuickLines, takes_usual
-from paddock.imports.shape import TIME_FIELD, Fitter, Kinds, Shape
+from paddock.imports.shape import TIME_FIELD, Fitter, Shape
 from paddock.imports.sources import LONGEST_LINE, Block, LongLine
-from paddock.imports.text import as_json, decoded, is_utf8
+from paddock.imports.text import decoded, is_utf8, to_json
 from paddock.imports.times import IsoTimes, TimeRange
 
+if TYPE_CHECKING:
+    from paddock.imports.quick import QuickLines
+
 _LEAST_FIELDS = 4  # of a usual line of an access log: client, method, path and status
-MOST_KINDS = 20_000  # of fields are noted, so that memory stays constant
+_BEGIN = f'{{"{TIME_FIELD}":"'.encode("ascii")
 TOO_LONG = f"longer than {LONGEST_LINE >> 20} MiB"
 
 
@@ -46,7 +50,11 @@ class ParsingPlan:
     @property
     def in_bulk(self) -> bool:
         """Whether compiled code parses most lines, and nothing need be fitted to the track."""
-        return self.choice.time_format is None and takes_usual(self.choice.name, self.shape)
+        if self.choice.time_format is not None or self.choice.name == JsonLines.name:
+            return False
+        from paddock.imports.quick import takes_usual  # and with it numba, which takes its time
+
+        return takes_usual(self.choice.name, self.shape)
 
     @property
     def compiled(self) -> bool:
@@ -98,19 +106,22 @@ class BlockParser:
 
     def __init__(self, plan: ParsingPlan):
         self._format = plan.choice.build()
-        self._fitter = Fitter(plan.shape)
         self._times = IsoTimes()
-        self._kinds = Kinds()
         self._anonymiser = Anonymiser(plan.key) if plan.key else None
-        self._notes_kinds = not plan.shape.strict and isinstance(self._format, JsonLines)
-        self._quick = QuickLines(self._format, self._times) if plan.in_bulk else None
+        self._objects = self._format if isinstance(self._format, JsonLines) else None
+        self._fitter = Fitter(plan.shape, notes_kinds=self._objects is not None and not plan.shape.strict)
+        self._quick: QuickLines | None = None
+        if plan.in_bulk:
+            from paddock.imports.quick import QuickLines
+
+            self._quick = QuickLines(self._format, self._times)
         if isinstance(self._format, AccessLog):
             self._format.with_message = not plan.shape.strict
 
     def parse(self, block: Block) -> Parsed:
         """The block's documents and all that is to be said of it."""
         self._format.clock.follow(block.years)
-        self._fitter.left_out = Counter()
+        self._fitter.begin()
         parsed = Parsed(block.source, lines=block.lines)
         pieces: list[bytes] = []
         in_bulk: list[int] = []  # their places
@@ -124,6 +135,8 @@ class BlockParser:
                     parsed.times.then(found.times)
                 else:
                     self._slow(decoded(found.data), block.line + found.line, parsed, pieces)
+        elif self._objects:
+            self._json(self._objects, block.data, block.line, parsed, pieces)
         else:
             self._slow(decoded(block.data), block.line, parsed, pieces)
         if self._anonymiser:
@@ -133,79 +146,96 @@ class BlockParser:
                 pieces[place] = changed.read(len(pieces[place]))  # pseudonyms are as long as what they stand for
             parsed.kept = self._anonymiser.kept()
         parsed.data = b"".join(pieces)
-        parsed.left_out = self._fitter.left_out
+        parsed.left_out, parsed.kinds = self._fitter.left_out, self._fitter.kinds
         parsed.assumed = set(self._format.clock.assumed)
         return parsed
 
+    def _json(self, objects: JsonLines, data: bytes, first_line: int, parsed: Parsed, pieces: list[bytes]) -> None:
+        """Objects that orjson reads as the standard library does; all other lines one by one."""
+        for number, line in enumerate(data.removesuffix(b"\n").split(b"\n"), first_line):
+            try:
+                document = orjson.loads(line)
+                # It rounds whole numbers beyond 64 bits to fractions; such large ones it writes with an exponent.
+                if b"e+" in orjson.dumps(document) or len(line) > LONGEST_LINE or type(document) is not dict:
+                    raise ValueError
+                if line.count(b"{") + line.count(b"[") > DEEPEST:  # perhaps within one another
+                    raise ValueError
+                event = objects.taken(document, b"null" in line)
+            except (ValueError, TypeError, BadLine):
+                self._slow(decoded(line + b"\n"), number, parsed, pieces)
+                continue
+            try:
+                self._add(*event, parsed, pieces)
+            except BadLine as reason:
+                parsed.bad.append((number, str(reason), decoded(line.removesuffix(b"\r"))))
+
     def _slow(self, text: str, first_line: int, parsed: Parsed, pieces: list[bytes]) -> None:
-        for number, event in self._events(text, first_line, parsed):
-            line, more = event[0], event[1:]
+        for number, line, more in self._events(text, first_line, parsed):
             try:
                 # A character has a byte at least, so most lines need not be encoded to be measured.
-                size = sum(map(len, event))
-                if (
-                    size > LONGEST_LINE // 4
-                    and sum(len(each.encode("utf-8", "replace")) for each in event) > LONGEST_LINE
-                ):
+                if (more or len(line) > LONGEST_LINE // 4) and _size((line, *more)) > LONGEST_LINE:
                     raise BadLine(TOO_LONG)
-                milliseconds, document = self._format.event(line, more)
-                document = self._fitter.fit(document)
-                parsed.fields += len(document)
-                if self._notes_kinds and len(parsed.kinds) < MOST_KINDS:
-                    self._kinds.note(document, parsed.kinds)
-                if self._anonymiser:
-                    document = self._anonymiser.document(document)
-                pieces.append(self._written(milliseconds, document).encode("utf-8"))
+                self._add(*self._format.event(line, more), parsed, pieces)
             except BadLine as reason:
-                parsed.bad += [(number + place, str(reason), each) for place, each in enumerate(event)]
-                continue
-            parsed.times.saw(milliseconds)
-            parsed.documents += 1
-            parsed.joined += len(more)
-            parsed.traces += sum(1 for each in more if TRACE_LINE.match(each))
+                parsed.bad += [(number + place, str(reason), each) for place, each in enumerate((line, *more))]
+            else:
+                parsed.joined += len(more)
+                parsed.traces += sum(1 for each in more if TRACE_LINE.match(each))
 
-    def _events(self, text: str, first_line: int, parsed: Parsed) -> Iterator[tuple[int, list[str]]]:
-        """The number of an event's first line, and its lines; blank lines between events are counted here."""
-        start = self._format.start
+    def _add(self, milliseconds: int, document: dict[str, Any], parsed: Parsed, pieces: list[bytes]) -> None:
+        """Write the document as a line of JSON, its time first."""
+        document = self._fitter.fit(document)
+        fields = len(document)
+        if self._anonymiser:
+            document = self._anonymiser.document(document)
+        document.pop(TIME_FIELD, None)
+        try:
+            time = self._times.text(milliseconds)
+            rest = to_json(document)
+        except OverflowError:
+            raise BadLine("the time is out of range") from None
+        except ValueError:
+            raise BadLine("a value that JSON cannot hold") from None
+        pieces.append(b"".join((_BEGIN, time.encode("ascii"), b'",' if document else b'"', rest[1:], b"\n")))
+        parsed.fields += fields
+        parsed.documents += 1
+        parsed.times.saw(milliseconds)
+
+    def _events(self, text: str, first_line: int, parsed: Parsed) -> Iterator[tuple[int, str, list[str]]]:
+        """The number of an event's first line, that line and its further ones; counts blank lines between events."""
+        start, records = self._format.start, self._format.records
+        returns, ascii_only = "\r" in text, text.isascii()
         lines = text.split("\n")
         if not lines[-1]:
             lines.pop()
-        event: list[str] = []
-        begun = first_line
+        event, begun = "", first_line
+        more: list[str] = []
         for number, line in enumerate(lines, first_line):
-            if line.endswith("\r"):
+            if returns and line[-1:] == "\r":
                 line = line[:-1]
-            if not is_utf8(line):
+            if not ascii_only and not is_utf8(line):
                 parsed.not_utf8 += 1
             if start is not None and event and not start.match(line):
-                event.append(line)
+                more.append(line)
                 continue
             if event:
-                yield begun, event
-                event = []
+                yield begun, event, more
+                event, more = "", []
             if not line.strip():
                 parsed.blank += 1
                 continue
-            *whole, line = self._format.records(line)
-            parsed.further += len(whole)
-            for record in whole:
-                yield number, [record]
-            event, begun = [line], number
+            event, begun = line, number
+            if len(found := records(line)) > 1:
+                *whole, event = found
+                parsed.further += len(whole)
+                for record in whole:
+                    yield number, record, []
         if event:
-            yield begun, event
+            yield begun, event, more
 
-    def _written(self, milliseconds: int, document: dict[str, Any]) -> str:
-        """The document as a line of JSON, its time first."""
-        try:
-            time = self._times.text(milliseconds)
-            if TIME_FIELD in document:
-                document = {name: value for name, value in document.items() if name != TIME_FIELD}
-            rest = as_json(document)
-        except OverflowError:
-            raise BadLine("the time is out of range") from None
-        except (ValueError, RecursionError):
-            raise BadLine("a value that JSON cannot hold") from None
-        return f'{{"{TIME_FIELD}":"{time}"{"," if len(rest) > 2 else ""}{rest[1:]}\n'
+
+def _size(lines: Iterable[str]) -> int:
+    return sum(len(each.encode("utf-8", "replace")) for each in lines)
 
 
 _MOST_PROCESSES = 16

@@ -17,8 +17,17 @@ from paddock.tracks import track_names
 TIME_FIELD = "@timestamp"
 _WHOLE_NUMBERS = {"byte": 7, "short": 15, "integer": 31, "long": 63}
 _NUMBERS = frozenset(("float", "double", "half_float", "scaled_float"))
+_CHECKED = frozenset(("ip", *_WHOLE_NUMBERS, *_NUMBERS))  # types that do not take any text, number or boolean
+_KINDS = {str: "texts", bool: "booleans", int: "numbers", float: "numbers", dict: "objects", list: "lists"}
 _CACHED = 100_000
+_MOST_LAYOUTS = 5_000  # then it begins anew, so that memory stays constant
+MOST_KINDS = 20_000  # of fields are noted, so that memory stays constant
 TOO_LARGE = "numbers beyond a long"
+# Elasticsearch keeps these names for itself and refuses documents that have them.
+_RESERVED = frozenset(
+    ("_id", "_index", "_source", "_routing", "_type", "_field_names", "_ignored", "_seq_no", "_version", "_size",
+     "_nested_path", "_doc_count", "_tier")
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -50,23 +59,98 @@ def track_shape(track: str) -> Shape:
     return Shape(track, mappings.get("dynamic") == "strict", mappings.get("properties", {}))
 
 
+@dataclass(frozen=True)
+class _Layout:
+    """What holds of all objects with the same names and types of values.
+
+    :param refused: why Elasticsearch refuses one of the names; "" if it takes them.
+    :param fits: whether they fit the track whatever their values are.
+    :param kinds: field and kind of every value.
+    :param whole, inner: the names of whole numbers, and of objects and lists.
+    """
+
+    refused: str
+    fits: bool
+    kinds: frozenset[tuple[str, str]]
+    whole: tuple[str, ...]
+    inner: tuple[str, ...]
+
+
 class Fitter:
     """Makes documents fit a shape.
 
-    :ivar left_out: how many documents had each field that the track has no place for.
+    :param notes_kinds: whether to note the kinds of values.
     """
 
-    def __init__(self, shape: Shape):
+    def __init__(self, shape: Shape, notes_kinds: bool = False):
         self._shape = shape
-        self.left_out: Counter[str] = Counter()
+        self._notes_kinds = notes_kinds
+        self._layouts: dict[tuple[Any, ...], _Layout] = {}
         self._addresses: dict[str, bool] = {}
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin a block: forget what was noted.
+
+        left_out says how many documents had each field that the track has no place for; kinds has field and kind of
+        values, as far as Elasticsearch refuses documents in which they change. Elements of an array are values of its
+        field, and a number that no long can hold is of a kind of its own.
+        """
+        self.left_out: Counter[str] = Counter()
+        self.kinds: set[tuple[str, str]] = set()
 
     def fit(self, document: dict[str, Any]) -> dict[str, Any]:
         """The document without fields that the track has no place for.
 
-        :raises BadLine: if a field's value is none of the type that the track gives it.
+        :raises BadLine: if Elasticsearch refuses the name of a field, or if a value is none of the type that the track
+            gives its field.
         """
-        return self._fit(document, self._shape.properties, self._shape.strict, "")
+        kinds: list[frozenset[tuple[str, str]]] = []
+        if not self._survey(document, "", kinds).fits:
+            document = self._fit(document, self._shape.properties, self._shape.strict, "")
+        if self._notes_kinds and len(self.kinds) < MOST_KINDS:
+            self.kinds.update(*kinds)
+        return document
+
+    def _survey(self, values: dict[str, Any], path: str, kinds: list[frozenset[tuple[str, str]]]) -> _Layout:
+        """Check the names of an object and of those in it; their kinds are added."""
+        types = (path, *values, *map(type, values.values()))
+        layout = self._layouts.get(types)
+        if layout is None:
+            layout = self._layout(values, path)
+            if len(self._layouts) >= _MOST_LAYOUTS:
+                self._layouts.clear()
+            self._layouts[types] = layout
+        if layout.refused:
+            raise BadLine(layout.refused)
+        kinds.append(layout.kinds)
+        for name in layout.whole:
+            if not -(1 << 63) <= values[name] < 1 << 63:
+                kinds.append(frozenset(((path + name, TOO_LARGE),)))
+        for name in layout.inner:
+            value = values[name]
+            if isinstance(value, dict):
+                self._survey(value, f"{path}{name}.", kinds)
+            else:
+                # One text says as much as all.
+                for element in value[:1] if set(map(type, value)) == {str} else value:
+                    self._survey({name: element}, path, kinds)
+        return layout
+
+    def _layout(self, values: dict[str, Any], path: str) -> _Layout:
+        known = {} if path else self._shape.properties
+        mappings = [(known[name], type(value)) for name, value in values.items() if name in known]
+        return _Layout(
+            refused=next(filter(None, (_refusal(name, path) for name in values)), ""),
+            fits=(len(mappings) == len(values) or not self._shape.strict)
+            and not any(
+                kind in (dict, list) or "properties" in mapping or mapping.get("type") in _CHECKED
+                for mapping, kind in mappings
+            ),
+            kinds=frozenset((path + name, _KINDS.get(type(value), "")) for name, value in values.items()),
+            whole=tuple(name for name, value in values.items() if type(value) is int),
+            inner=tuple(name for name, value in values.items() if isinstance(value, (dict, list))),
+        )
 
     def _fit(self, document: dict[str, Any], properties: Mapping[str, Any], strict: bool, path: str) -> dict[str, Any]:
         unknown = [name for name in document if name not in properties] if strict else ()
@@ -120,32 +204,8 @@ class Fitter:
         return known
 
 
-class Kinds:
-    """Notes the kinds of fields' values, as far as Elasticsearch refuses documents in which they change."""
-
-    def __init__(self) -> None:
-        self._known: dict[tuple[Any, ...], frozenset[tuple[str, str]]] = {}
-
-    def note(self, document: Mapping[str, Any], kinds: set[tuple[str, str]], path: str = "") -> None:
-        """Add field and kind of every value.
-
-        Elements of an array are values of its field, and a number that no long can hold is of a kind of its own.
-        """
-        types = (path, *document, *map(type, document.values()))
-        known = self._known.get(types)
-        if known is None:
-            known = frozenset((path + name, _KINDS.get(type(value), "")) for name, value in document.items())
-            if len(self._known) < _CACHED:
-                self._known[types] = known
-        kinds |= known
-        for name, value in document.items():
-            if type(value) is int and not -(1 << 63) <= value < 1 << 63:
-                kinds.add((path + name, TOO_LARGE))
-            elif isinstance(value, dict):
-                self.note(value, kinds, f"{path}{name}.")
-            elif isinstance(value, list):
-                for element in value:
-                    self.note({name: element}, kinds, path)
-
-
-_KINDS = {str: "texts", bool: "booleans", int: "numbers", float: "numbers", dict: "objects", list: "lists"}
+def _refusal(name: str, path: str) -> str:
+    """Why Elasticsearch refuses a name; "" if it takes it."""
+    if not path and name in _RESERVED:
+        return f"Elasticsearch keeps the field {name} for itself"
+    return "" if all(map(str.strip, name.split("."))) else "a field name that Elasticsearch refuses"

@@ -12,8 +12,8 @@ from typing import Any
 from paddock.corpora.record import CorpusRecord
 from paddock.errors import FileError
 from paddock.files import gibibytes
-from paddock.imports.parsing import MOST_KINDS, Parsed
-from paddock.imports.shape import TOO_LARGE
+from paddock.imports.parsing import Parsed
+from paddock.imports.shape import MOST_KINDS, TOO_LARGE
 from paddock.imports.times import IsoTimes, TimeRange
 
 # So many different texts are counted; beyond them the rarest are forgotten, so that memory stays constant.

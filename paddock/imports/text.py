@@ -10,6 +10,8 @@ from __future__ import annotations
 import json
 import re
 
+import orjson
+
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")
 _ESCAPE = re.compile(r"\\(x[0-9A-Fa-f]{2}|.)", re.DOTALL)
@@ -50,10 +52,21 @@ def unescaped(text: str) -> str:
     return readable(text)
 
 
-def as_json(value: object) -> str:
+def to_json(value: object) -> bytes:
     """Compact JSON; half a surrogate pair, which UTF-8 cannot hold, becomes U+FFFD.
 
     :raises ValueError: if a number is not finite.
     """
+    try:
+        data = orjson.dumps(value)
+    except TypeError:  # half surrogate pairs, whole numbers beyond 64 bits, great depth
+        data = b"null"
+    if b"null" not in data:  # or numbers that are not finite, of which orjson makes that
+        return data
     text = _ENCODER.encode(value)
-    return text if text.isascii() else _HALF_PAIR.sub("\ufffd", text)
+    return (text if text.isascii() else _HALF_PAIR.sub("\ufffd", text)).encode("utf-8")
+
+
+def as_json(value: object) -> str:
+    """As ``to_json``, as text."""
+    return to_json(value).decode("utf-8")

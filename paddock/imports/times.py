@@ -41,7 +41,11 @@ _SHAPES = tuple(
     )
 )
 # Consecutive lines share their minute, so that is what is worth remembering.
-_TO_THE_MINUTE = re.compile(r"(.*\d\d:\d\d:)([0-5]\d)(?:[.,](\d{1,9}))?((?:\D.*)?)", re.ASCII)
+_TO_THE_MINUTE = re.compile(
+    r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:|.*\d\d:\d\d:)([0-5]\d)(?:[.,](\d{1,3})\d{0,6})?((?:\D.*)?)", re.ASCII
+)
+_SECONDS = [f"{number:02d}." for number in range(60)]
+_THOUSANDTHS = [f"{number:03d}Z" for number in range(1000)]
 _NUMBER = re.compile(r"-?\d{1,19}(?:\.\d+)?", re.ASCII)
 
 
@@ -113,7 +117,7 @@ class Clock:
         elif form is not None:
             self._read = _strptime_reader(form, self)
         self._rule = YearRule(datetime.datetime.now(datetime.timezone.utc).timestamp())
-        self._known: dict[str, int] = {}
+        self._known: dict[tuple[str, str], int] = {}
 
     def follow(self, rule: YearRule) -> None:
         """Resolve missing years by this rule from now on."""
@@ -132,14 +136,13 @@ class Clock:
         if parts is None:
             return self._read(text)
         begin, second, fraction, end = parts.groups()
-        minute = f"{begin}00{end}"
-        value = self._known.get(minute)
+        value = self._known.get((begin, end))
         if value is None:
-            value = self._read(minute)
+            value = self._read(f"{begin}00{end}")
             if len(self._known) >= _CACHED:
                 self._known.clear()
-            self._known[minute] = value
-        return value + int(second) * 1000 + (int(f"{fraction:0<3.3}") if fraction else 0)
+            self._known[begin, end] = value
+        return value + int(second + (fraction or "").ljust(3, "0"))
 
     def _usual(self, text: str) -> int:
         for shape in _SHAPES:
@@ -208,7 +211,7 @@ class IsoTimes:
             if len(self._known) >= _CACHED:
                 self._known.clear()
             known = self._known[minute] = (_EPOCH + minute * 60 * _SECOND).isoformat()[:17]
-        return f"{known}{rest // 1000:02d}.{rest % 1000:03d}Z"
+        return known + _SECONDS[rest // 1000] + _THOUSANDTHS[rest % 1000]
 
 
 def read_zone(name: str) -> datetime.tzinfo:

@@ -1,11 +1,8 @@
-"""Reports of tournaments: HTML, Markdown, JSON, CSV, JUnit and text, all made from one Result; of races; comparisons.
+"""Reports of tournaments and races, and comparisons, from results that are known; nothing is computed here but places.
 
-document     what a report consists of; build puts it together from the modules *_sections
-plots        SVG for the page, in its colours, for a desktop and for a phone
-html, markdown, terminal, as_json, as_csv, junit   one form each
-write        all of them into a folder
-origins, comparison, comparison_tables             races and tournaments side by side
-race_report   the report of one race, from race_growth (growing data), race_load (a paced load) and race_sections
-
-Nothing is imported here, because plots take a second to import, and most commands draw none.
+document      what a report consists of, and it as HTML and Markdown; plots draw its figures
+build         puts a tournament's report together from the modules *_sections; write puts it on disk in all its forms
+race_report   the report of one race
+comparison    races and tournaments side by side, by what origins knows of each
+terminal      a tournament's end as text; sentences and figures are what all forms say and show
 """

@@ -6,23 +6,27 @@ from paddock.provenance import with_short_checksums
 from paddock.reports import sentences
 from paddock.reports.document import Report, Section
 from paddock.reports.grid_sections import grid_sections
-from paddock.reports.lap_sections import throughput_section, void_section
-from paddock.reports.price_sections import price_section
-from paddock.reports.study_sections import study_section
-from paddock.reports.verdict_sections import absolute_section, highlights, verdict_section
+from paddock.reports.lap_sections import seconds_section, throughput_section, void_section
+from paddock.reports.price_sections import price_section, study_section
+from paddock.reports.verdict_sections import absolute_section, apply_section, highlights, pairs_section, verdict_section
 from paddock.tournaments.model import Result
+
+_NOTES = 2  # are seen at once, the others where one asks for them
 
 
 def build(result: Result) -> Report:
     """The report; verdict first, then what supports it, then how to repeat it."""
     sections = [
         verdict_section(result),
-        Section("How it went", items=(*sentences.course(result), *result.notes)),
+        pairs_section(result),
         study_section(result),
         *grid_sections(result),
+        throughput_section(result),
+        Section("How it went", items=(*sentences.course(result), *result.notes), shown=_NOTES),
+        apply_section(result),
         price_section(result),
         absolute_section(result),
-        throughput_section(result),
+        seconds_section(result),
         void_section(result),
         _circumstances(result),
         _commands(result),
@@ -47,9 +51,9 @@ def _circumstances(result: Result) -> Section:
         ("documents per lap", f"{tournament.lap_documents:,}"),
         *((name, with_short_checksums(text)) for name, text in result.circumstances.items()),
     )
-    return Section("Circumstances", facts=tuple((name, str(text)) for name, text in facts))
+    return Section("Circumstances", facts=tuple((name, str(text)) for name, text in facts), folded=True)
 
 
 def _commands(result: Result) -> Section:
     text = "Each line repeats one start with plain Rally." if result.commands else "No race was started."
-    return Section("Repeat it", (text,), commands=result.commands)
+    return Section("Repeat it", (text,), commands=result.commands, folded=bool(result.commands))

@@ -1,8 +1,17 @@
-"""What a report consists of before it is HTML or Markdown: headings, sentences, tables, plots."""
+"""What a report consists of - headings, sentences, tables, plots - and it as one HTML file and as Markdown.
+
+The HTML needs nothing else: no network, no script. The Markdown has the same sentences and tables, without plots.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from paddock.reports.plots.drawing import MARKS
 
 
 @dataclass(frozen=True)
@@ -23,16 +32,14 @@ class Plot:
     """A plot with its content in words and its figures in a table.
 
     :param name: unique in its report; letters, digits and hyphens only, because it becomes part of ids.
-    :param wide: the SVG element for a desktop.
-    :param narrow: the SVG element for a phone.
+    :param drawn: HTML that fits any width, see plots/drawing.py.
     :param reading: how to read it, for those who see it.
     """
 
     name: str
     title: str
     description: str
-    wide: str
-    narrow: str
+    drawn: str
     table: Table
     reading: str = ""
 
@@ -41,9 +48,10 @@ class Plot:
 class Section:
     """One part of a report; what is empty is left out.
 
-    :param items: a list of sentences.
+    :param items: a list of sentences; ``shown`` of them are seen at once.
     :param facts: names and what they are.
-    :param commands: command lines, shown as they are.
+    :param commands: command lines and settings, shown as they are.
+    :param folded: whether it opens only when it is asked for.
     """
 
     heading: str
@@ -53,6 +61,8 @@ class Section:
     items: tuple[str, ...] = ()
     facts: tuple[tuple[str, str], ...] = ()
     commands: tuple[str, ...] = ()
+    folded: bool = False
+    shown: int = 6
 
 
 @dataclass(frozen=True)
@@ -85,3 +95,76 @@ class Report:
     verdict: str
     highlights: tuple[Highlight, ...]
     sections: tuple[Section, ...]
+
+
+_TEMPLATES = Path(__file__).parent / "templates"
+
+
+def render_html(report: Report) -> str:
+    """The report as an HTML page; whatever a user named is escaped."""
+    return render_page("report.html.j2", report=report)
+
+
+def render_page(template: str, **values: object) -> str:
+    """Any page of the templates' folder."""
+    return _environment().get_template(template).render(**values)
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals["marks"] = MARKS
+    # The plots' SVG is ours, with every text in it escaped when it was drawn.
+    environment.filters["drawn"] = Markup
+    # A figure and its percent sign stay in one line.
+    environment.filters["unbroken"] = lambda text: text.replace(" %", "\u00a0%")
+    return environment
+
+
+# A table of all laps belongs into the CSV file, not into a page that is read as text.
+LONGEST_TABLE = 40
+_SPECIAL = str.maketrans({character: "\\" + character for character in "\\`*_[]<>|#&"})
+
+
+def render_markdown(report: Report) -> str:
+    """The report; names cannot break a table or bring HTML into the page."""
+    blocks = [f"# {escaped(report.title)}", f"**{escaped(report.verdict)}**", escaped(report.subtitle)]
+    for section in report.sections:
+        blocks += _section(section)
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def _section(section: Section) -> list[str]:
+    blocks = [f"## {escaped(section.heading)}", *(escaped(text) for text in section.paragraphs)]
+    for table in (*(plot.table for plot in section.plots), *section.tables):
+        blocks += markdown_table(table)
+    blocks.append("\n".join(f"- {escaped(text)}" for text in section.items))
+    blocks.append("\n".join(f"- {escaped(name)}: {escaped(text)}" for name, text in section.facts))
+    return blocks + [_code(command) for command in section.commands]
+
+
+def markdown_table(table: Table) -> list[str]:
+    """The table under its caption; of a long one the caption says where it is."""
+    if len(table.rows) > LONGEST_TABLE:
+        return [f"{escaped(table.caption)}: {len(table.rows)} rows, which the HTML report and the JSON file have."]
+    rule = ["---:" if column in table.figures else "---" for column in range(len(table.headers))]
+    rows = [[escaped(header) for header in table.headers], rule]
+    rows += [[escaped(cell) for cell in row] for row in table.rows]
+    return [f"{escaped(table.caption)}:", "\n".join("| " + " | ".join(row) + " |" for row in rows)]
+
+
+def escaped(text: str) -> str:
+    """The text as one line in which no character means anything to Markdown."""
+    return " ".join(text.translate(_SPECIAL).split())
+
+
+def _code(command: str) -> str:
+    fence = "```"
+    while fence in command:
+        fence += "`"
+    return f"{fence}\n{command}\n{fence}"

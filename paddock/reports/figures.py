@@ -9,7 +9,9 @@ from statistics import stdev
 from typing import Any
 
 from paddock.tournaments.freshness import Freshness, pooled_freshness
+from paddock.tournaments.metrics import figure
 from paddock.tournaments.model import Absolute, Contender, Lap, Metric, MetricResult, Result, Verdict
+from paddock.tournaments.pairing import units
 
 FRESHNESS = "acknowledged to searchable"
 
@@ -71,6 +73,34 @@ def ratios(result: Result) -> dict[str, float]:
     """Ratios to the baseline in the metric of the verdict, the baseline's own 1 included; only known ones."""
     known = {name: verdict.ratio for name, verdict in verdicts(result.main).items() if verdict.ratio is not None}
     return {result.tournament.baseline: 1.0, **known}
+
+
+def pairs(result: Result) -> dict[str, list[tuple[str, float]]]:
+    """The ratios of all pairs whose laps count, contender by contender, in the order of their running.
+
+    :returns: contender -> where the pair was run, and its ratio to the baseline in the metric of the verdict; only
+        contenders that have pairs.
+    """
+    tournament, metric = result.tournament, result.main.metric
+    if tournament.node_level:
+        found = units(result.laps, tournament, metric)
+        return {
+            name: [(f"starts {number}", math.exp(one)) for number, one in enumerate(own.differences, 1)]
+            for name, own in found.items()
+            if own.differences
+        }
+    values = {
+        (lap.start, lap.block, lap.contender): value
+        for lap in counting_laps(result)
+        if (value := figure(lap, metric)) is not None
+    }
+    ratios_of: dict[str, list[tuple[str, float]]] = {}
+    for (start, block, name), value in values.items():
+        base = values.get((start, block, tournament.baseline))
+        if name != tournament.baseline and base is not None:
+            where = f"block {block}" if tournament.starts == 1 else f"start {start}, block {block}"
+            ratios_of.setdefault(name, []).append((where, value / base))
+    return {name: ratios_of[name] for name in contenders(result) if name in ratios_of}
 
 
 def freshness(result: Result) -> tuple[Freshness, ...]:

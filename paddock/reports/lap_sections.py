@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from statistics import median
 
-from paddock.reports import figures, numbers
+from paddock import numbers
+from paddock.reports import figures
 from paddock.reports.document import Plot, Section, Table
-from paddock.reports.plots import canvas, laps
+from paddock.reports.plots import laps
 from paddock.tournaments.disturbance import disturbed_laps
 from paddock.tournaments.model import Disturbance, Lap, Result
 
 
 def throughput_section(result: Result) -> Section:
-    """Throughput over time: all laps in their order, and the seconds inside them."""
+    """All laps in their order, with what else the machine did."""
     if not result.laps:
         return Section("Throughput over time", ("No lap was run.",))
-    plots = [_in_order(result)]
-    if any(lap.rates for lap in result.laps):
-        plots.append(_inside(result))
-    return Section("Throughput over time", plots=tuple(plots))
+    return Section("Throughput over time", plots=(_in_order(result),))
+
+
+def seconds_section(result: Result) -> Section | None:
+    """The seconds inside the laps; None if no lap has any."""
+    if not any(lap.rates for lap in result.laps):
+        return None
+    return Section("Second by second", plots=(_inside(result),), folded=True)
 
 
 def _in_order(result: Result) -> Plot:
@@ -43,10 +48,7 @@ def _in_order(result: Result) -> Plot:
     )
     parts += _disturbances(result)
     description = " ".join(parts)
-    wide, narrow = canvas.draw(
-        "laps", title, description, lambda width: laps.in_order(result.laps, names, baseline, width)
-    )
-    return Plot("laps", title, description, wide, narrow, lap_table(result))
+    return Plot("laps", title, description, laps.in_order(result.laps, names, baseline), lap_table(result))
 
 
 def _disturbances(result: Result) -> list[str]:
@@ -135,8 +137,7 @@ def _inside(result: Result) -> Plot:
     ) + " ".join(
         f"{row[0]}: mean {row[3]} docs/s, standard deviation {row[4]} between seconds." for row in rows[: len(shown)]
     )
-    wide, narrow = canvas.draw("inside", title, description, lambda width: laps.inside(result.laps, names, width))
-    return Plot("inside", title, description, wide, narrow, table)
+    return Plot("inside", title, description, laps.inside(result.laps, names), table)
 
 
 def void_section(result: Result) -> Section:

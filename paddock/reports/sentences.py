@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from paddock.reports import figures, numbers
+from paddock import numbers
+from paddock.reports import figures
 from paddock.tournaments.model import (
     EQUIVALENT,
     FASTER,

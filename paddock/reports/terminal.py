@@ -6,9 +6,10 @@ import re
 import textwrap
 from collections import Counter
 
-from paddock.reports import figures, numbers, sentences
+from paddock import numbers
+from paddock.reports import figures, sentences
 from paddock.reports.document import Table
-from paddock.reports.verdict_tables import absolute_table, verdict_table
+from paddock.reports.verdict_sections import absolute_table, verdict_table
 from paddock.tournaments.model import FASTER, SLOWER, UNDECIDED, Result
 
 _BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from paddock.summary import numbers
+from paddock import numbers
 from paddock.summary.model import (
     Activity,
     BulkTask,

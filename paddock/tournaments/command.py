@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -28,24 +28,30 @@ from paddock.tournaments.model import Result
 from paddock.tournaments.options import TournamentOptions, check_target
 from paddock.tournaments.plan import make_plan
 from paddock.tournaments.plan_text import render_plan, resolvable
-from paddock.tournaments.results import result_of, save_result
+from paddock.tournaments.results import result_of
 from paddock.tournaments.run import Prepare, Setting, TournamentRun, check_races
 from paddock.tournaments.store import Stored
 
 _LARGEST_SEED = 2**31
 
 
-def run_tournament(name_or_path: str | None, options: TournamentOptions, preparing: Prepare = prepare) -> Result | None:
+def run_tournament(
+    name_or_path: str | None,
+    options: TournamentOptions,
+    preparing: Prepare = prepare,
+    keep: Callable[[Result], object] = lambda _: None,
+) -> Result | None:
     """Hold a tournament, or go on with one.
 
     :param name_or_path: a tournament of the project or a file; None with ``options.resume``.
-    :returns: the result, whose report (result.json with it) is still to be written; None for a dry run.
+    :param keep: is given what was measured by one that is stopped, before the exception is raised.
+    :returns: the result; None for a dry run.
     :raises UsageError: the file, the options or what is resumed is wrong.
     :raises MachineError: this machine cannot, or another tournament is running on it.
-    :raises Interrupted: the user stopped it; result.json holds what was measured, and the text says how to go on.
+    :raises Interrupted: the user stopped it; the text says how to go on.
     """
     if options.resume:
-        return _resume(name_or_path, options, preparing)
+        return _resume(name_or_path, options, preparing, keep)
     if not name_or_path:
         raise UsageError(
             "Which tournament? ./inv tournaments lists them; with --resume, ./inv results lists those that were begun."
@@ -77,10 +83,12 @@ def run_tournament(name_or_path: str | None, options: TournamentOptions, prepari
             expected_minutes=plan.minutes,
             resolvable=resolvable(plan),
         )
-        return _run(Setting(plan, stored, options, preparing), journal)
+        return _run(Setting(plan, stored, options, preparing), journal, keep)
 
 
-def _resume(name: str | None, options: TournamentOptions, preparing: Prepare) -> Result:
+def _resume(
+    name: str | None, options: TournamentOptions, preparing: Prepare, keep: Callable[[Result], object]
+) -> Result:
     given = replace(options, resume=None)
     if name is not None or given != TournamentOptions():
         raise UsageError("--resume takes everything from the tournament that it goes on with: leave the rest out.")
@@ -98,16 +106,16 @@ def _resume(name: str | None, options: TournamentOptions, preparing: Prepare) ->
         store.check_unchanged(header.get("corpora", {}), checked.corpora, stored.id)
         journal.add("resumed")
         say(f"Going on with {stored.id}: {len(journal.history.attempts)} races so far.")
-        return _run(setting, journal)
+        return _run(setting, journal, keep)
 
 
-def _run(setting: Setting, journal: Journal) -> Result:
+def _run(setting: Setting, journal: Journal, keep: Callable[[Result], object]) -> Result:
     stored = setting.stored
     write_json(_running_file(), {"id": stored.id, "pid": os.getpid()})
     try:
         TournamentRun(setting, journal).run()
     except (Interrupted, MachineError, UsageError) as error:
-        save_result(stored)
+        keep(result_of(stored))
         raise type(error)(
             f"{error} What was measured is kept in {stored.folder}; "
             f"'./inv tournament {stored.id} --resume' goes on with it."

@@ -1,10 +1,8 @@
-"""Results of tournaments: made anew from the journal at any time, and as JSON for machines."""
+"""Results of tournaments, made anew from the journal at any time."""
 
 from __future__ import annotations
 
 from paddock.errors import FileError
-from paddock.files import write_json
-from paddock.reports.as_json import result_as_json
 from paddock.tournaments.analysis import analyse
 from paddock.tournaments.model import Result
 from paddock.tournaments.store import Stored, find_tournament
@@ -29,10 +27,3 @@ def result_of(stored: Stored) -> Result:
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         problem = f"this journal is damaged ({type(error).__name__}: {error}): restore it, or begin a tournament anew."
         raise FileError(stored.journal, problem) from error
-
-
-def save_result(stored: Stored) -> Result:
-    """Analyse one that goes on later, and write result.json; the report of a finished one has its own."""
-    result = result_of(stored)
-    write_json(stored.result, result_as_json(result))
-    return result

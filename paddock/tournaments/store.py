@@ -5,7 +5,7 @@ plan.json        the schedule
 journal.jsonl    everything that happened (paddock.tournaments.journal)
 lesson.json      what it teaches the plan of the next one (paddock.tournaments.experience)
 laps/            the lap runner's own journals, one per race, and the files that ask it to stop
-result.json      the result, written with the report when the tournament ends, alone when it is interrupted
+result.json      the result, written with the report when the tournament ends or is interrupted
 """
 
 from __future__ import annotations

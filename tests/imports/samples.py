@@ -66,5 +66,5 @@ def parsed(
     block = Block("sample.log", 1, data.count(b"\n"), data, years)
     parser = BlockParser(ParsingPlan(FormatChoice(format, **choice), shape, key))
     if not quick:
-        parser._quick = None
+        parser._quick = parser._objects = None
     return parser.parse(block)

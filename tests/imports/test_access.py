@@ -211,6 +211,13 @@ def test_other_formats_agree_too(
     assert quick == slow
 
 
+@pytest.mark.parametrize("line", ["<992>Jan  1 10:00:00 web-1 app: x", "<30>Jan  1 10:00:99 web-1 app: x"])
+def test_bad_lines_assume_nothing(line: str) -> None:
+    """The year and the zone of lines that are none are not told as assumed."""
+    track = track_shape("syslog")
+    assert parsed("syslog", [line], track).assumed == parsed("syslog", [line], track, quick=False).assumed
+
+
 @pytest.mark.parametrize(("format", "line"), [("syslog", SYSLOG[0]), ("log4j", LOG4J[0]), ("apache-combined", USUAL)])
 def test_usual_lines_are_not_handed_back(format: str, line: str, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: A002
     """Speed rests on it: no line of a thousand is parsed by itself."""

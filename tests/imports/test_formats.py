@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,16 +18,23 @@ from paddock.imports.detect import fits
 from paddock.imports.formats.catalogue import FormatChoice
 from paddock.imports.formats.expressions import PATTERNS, compile_grok
 from paddock.imports.formats.json_lines import JsonLines
+from paddock.imports.parsing import BlockParser, Parsed
+from paddock.imports.shape import Shape, track_shape
 from paddock.imports.sources import Block
 from paddock.imports.text import as_json
 from paddock.imports.times import Clock
-from tests.imports.samples import NEW_YEAR_2026, USUAL, parsed
+from tests.imports.samples import ANY_SHAPE, NEW_YEAR_2026, USUAL, parsed
 
 
 def documents(format: str, *lines: str, **choice: str) -> list[dict[str, Any]]:  # noqa: A002
     """All documents; no line may be bad."""
     result = parsed(format, lines, **choice)
     assert result.bad == []
+    return written(result)
+
+
+def written(result: Parsed) -> list[dict[str, Any]]:
+    """The documents of a block."""
     return [json.loads(line) for line in result.data.decode().split("\n")[:-1]]
 
 
@@ -103,6 +113,69 @@ def test_any_json_comes_out_as_it_went_in(fields: dict[str, Any]) -> None:
     [found] = documents("json-lines", as_json({**fields, "@timestamp": 1714566896}))
     assert found == {"@timestamp": "2024-05-01T12:34:56.000Z", **fields}
     assert next(iter(found)) == "@timestamp"
+
+
+# Texts of JSON as they may stand in a log, and what is none: numbers that no long or double holds, half surrogate
+# pairs, bytes that are no UTF-8, names twice.
+UNUSUAL = st.recursive(
+    st.one_of(
+        st.sampled_from(
+            ("null", "true", "-0", "-0.0", "1e5", "1E+22", "1e16", "9223372036854775808", "18446744073709551615",
+             "18446744073709551616", "-9223372036854775808", "-9223372036854775809", "123456789012345678901.5", "1e308",
+             "1e400", "NaN", "-Infinity", "01", "1.", '"\\ud800"', '"\\ude00\\ud83d"', '"\\ud83d\\ude00"',
+             '"\\u0000\\/"', '"\x7f\u2028"', '"a\tb"', '"\udcff\udc80"', '"\ufeff"', '"e+ null } {"', "{}{}",
+             "[1,]", "")
+        ),
+        st.integers().map(str),
+        st.floats(allow_nan=False, allow_infinity=False).map(repr),
+        st.text(st.characters(exclude_categories=("Cs",))).map(as_json),
+    ),
+    lambda inner: st.one_of(
+        st.lists(inner).map(lambda values: f"[{','.join(values)}]"),
+        st.lists(st.tuples(st.sampled_from(("a", "b", "message", "_id", "a..b", "timestamp", "")), inner)).map(
+            lambda members: "{" + " , ".join(f'"{name}": {value}' for name, value in members) + "}"
+        ),
+    ),
+    max_leaves=8,
+)  # fmt: skip
+STRICT = Shape("strict", strict=True, properties={"message": {"type": "text"}, "n": {"type": "long"}})
+
+
+@pytest.mark.parametrize("shape", [ANY_SHAPE, STRICT, track_shape("logs")], ids=["any", "strict", "logs"])
+@given(lines=st.lists(st.tuples(UNUSUAL, UNUSUAL, st.sampled_from(("", "\r", " ", " x", '{"time":2}'))), min_size=1))
+def test_json_is_read_as_the_standard_library_reads_it(shape: Shape, lines: list[tuple[str, str, str]]) -> None:
+    """The quick decoder makes no difference: the same documents, bad lines, counts and kinds, whatever the lines."""
+    texts = [f'{{"time":1714566896,"n":{first},"message":{second}}}{end}' for first, second, end in lines]
+    texts += [f"{first}{end}" for first, _, end in lines if "\n" not in first]
+    quick, slow = parsed("json-lines", texts, shape), parsed("json-lines", texts, shape, quick=False)
+    assert replace(quick, data=b"") == replace(slow, data=b"")
+    # repr: 1 is not 1.0, and 0.0 is not -0.0
+    assert repr(written(quick)) == repr(written(slow))
+
+
+def test_usual_json_takes_the_quick_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nested, with nulls, numbers of 64 bits and texts of any language; only what is unusual is parsed line by line."""
+    one_by_one: list[str] = []
+    monkeypatch.setattr(BlockParser, "_slow", lambda _self, text, *_: one_by_one.append(text))
+    usual = '{"ts":1714566896,"a":{"b":[1,null]},"message":"größer","n":18446744073709551615,"f":0.5}'
+    rounded = '{"ts":1714566896,"n":18446744073709551616}'
+    assert parsed("json-lines", [usual, rounded, usual]).documents == 2
+    assert one_by_one == [rounded + "\n"]
+
+
+@pytest.mark.parametrize(("begin", "end"), [("[", "]"), ('{"a":', "}")])
+@pytest.mark.parametrize("key", [None, bytes(32)])
+def test_deeply_nested_nulls_do_not_end_the_import(begin: str, end: str, key: bytes | None) -> None:
+    """As deep as JSON is taken nulls are left out as well; deeper it is bad, anonymised or not, whoever calls."""
+    lines = [f'{{"time":1714566896,"x":{begin * deep}null{end * deep}}}' for deep in (99, 100, 300, 600, 1200)]
+    found = parsed("json-lines", lines, key=key)
+    assert (found.documents, {why for _, why, _ in found.bad}) == (1, {"nested more than 100 deep"})
+
+
+def test_processes_that_read_json_start_without_numba() -> None:
+    """It would take each of them longer to load than to parse ten megabytes."""
+    check = "import sys, paddock.imports.parsing; sys.exit('numba' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", check], check=False).returncode == 0
 
 
 # --- log4j ----------------------------------------------------------------------------------------

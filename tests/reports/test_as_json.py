@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paddock.errors import FileError, UsageError
-from paddock.reports.as_json import result_as_json, result_from_json
-from paddock.reports.write import read_result, write_report
+from paddock.reports.write import read_result, result_as_json, result_from_json, write_report
 from paddock.tournaments.model import Contender, Lap, Markers, Result
 from tests.reports.results import ALL, result
 

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from paddock.reports.comparison import compare
-from paddock.reports.comparison_tables import render_comparison
+from paddock.reports.comparison import compare, render_comparison
 from paddock.reports.write import write_report
 from tests.machine import PATIENCE
 from tests.reports.results import ALL, decided, grid, undecided
@@ -29,7 +28,7 @@ document.querySelectorAll("iframe").forEach(frame => frame.onload = function () 
   const scrolls = one => one.closest(".scroll") !== null;
   const out = [...inner.body.querySelectorAll("*")].filter(
     one => !scrolls(one) && one.getBoundingClientRect().right > width + 0.5).map(one => one.tagName);
-  const shown = [...inner.querySelectorAll("svg.plot")].filter(one => one.getBoundingClientRect().width > 0);
+  const shown = [...inner.querySelectorAll("div.plot")].filter(one => one.getBoundingClientRect().width > 0);
   const small = shown.flatMap(one => [...one.querySelectorAll("text")]).filter(
     one => one.getBoundingClientRect().height > 0 && one.getBoundingClientRect().height < 10).length;
   document.getElementById("found").textContent += JSON.stringify(

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from paddock.errors import UsageError
-from paddock.reports.comparison import compare
-from paddock.reports.comparison_tables import render_comparison
+from paddock.reports.comparison import compare, render_comparison
 from paddock.reports.origins import RaceRecord
 from tests.reports.results import CIRCUMSTANCES, decided, study, undecided
 from tests.reports.test_html import HOSTILE, Page

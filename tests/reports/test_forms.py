@@ -9,12 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from paddock.reports.as_csv import laps_as_csv
-from paddock.reports.as_json import result_as_json
 from paddock.reports.build import build
-from paddock.reports.junit import result_as_junit
-from paddock.reports.markdown import render_markdown
+from paddock.reports.document import render_markdown
 from paddock.reports.terminal import render_terminal
+from paddock.reports.write import laps_as_csv, result_as_json, result_as_junit
 from paddock.tournaments.model import Result
 from tests.reports.results import ALL
 

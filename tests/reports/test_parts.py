@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import math
 from dataclasses import replace
 from xml.etree import ElementTree as Tree
@@ -12,15 +13,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddock.reports import figures, numbers, sentences
-from paddock.reports.as_csv import laps_as_csv
-from paddock.reports.junit import result_as_junit
+from paddock import numbers
+from paddock.reports import figures, sentences
 from paddock.reports.lap_sections import throughput_section
-from paddock.reports.plots.pareto import Trade, best
-from paddock.reports.plots.scales import limits
-from paddock.reports.price_sections import price_section
-from paddock.reports.study_sections import published_ratios, study_section
-from paddock.reports.verdict_sections import verdict_section
+from paddock.reports.plots.drawing import linear, logarithmic
+from paddock.reports.plots.drawing import ratios as ratio_scale
+from paddock.reports.plots.prices import Trade, best
+from paddock.reports.price_sections import price_section, published_ratios, study_section
+from paddock.reports.verdict_sections import apply_section, verdict_section
+from paddock.reports.write import laps_as_csv, result_as_junit
 from paddock.tournaments.model import (
     EQUIVALENT,
     FASTER,
@@ -294,7 +295,8 @@ def test_nobody_beats_the_unbeaten(points: dict[str, tuple[int, int]], upward: b
 @given(st.lists(st.floats(0.02, 50) | st.just(math.inf) | st.just(0.0)), st.floats(0, 0.2))
 def test_limits_show_everything_finite(values: list[float], margin: float) -> None:
     """The axis of ratios shows 1, the margin and all values that are not beyond reason."""
-    low, high = limits(values, margin)
+    scale = ratio_scale(values, margin)
+    low, high = scale.low, scale.high
     assert 0 < low < 1 / (1 + margin) <= 1 + margin < high < math.inf
     assert all(low < value < high for value in values if value and math.isfinite(value))
 
@@ -302,13 +304,73 @@ def test_limits_show_everything_finite(values: list[float], margin: float) -> No
 def test_what_else_the_machine_did_stands_below_the_laps() -> None:
     """In the plot, in its words and in the table; far laps are counted; without it, nothing of it is shown."""
     plot = throughput_section(decided()).plots[0]
-    for picture in (plot.wide, plot.narrow):
-        assert "disturbance, %" in picture
+    assert "disturbance, %" in plot.drawn
+    assert "far outside" in plot.drawn
     assert "of the cores of the machine of load driver and nodes during the median lap" in plot.description
     assert "44 % at most; 2 laps lie far outside." in plot.description
     assert plot.table.headers[-5:] == ("others, cores", "steal", "waiting: CPU", "disk", "memory")
     assert all(len(row) == len(plot.table.headers) for row in plot.table.rows)
     assert "of the cores of the load driver's machine during" in throughput_section(study()).plots[0].description
     plain = throughput_section(undecided()).plots[0]
-    assert "isturbance" not in plain.wide + plain.description
+    assert "isturbance" not in plain.drawn + plain.description
     assert plain.table.headers[-1] == "lap"
+
+
+@given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e7), st.integers(2, 9))
+def test_ticks_are_few_and_inside(low: float, length: float, wanted: int) -> None:
+    """Any linear axis has at most as many ticks as asked for and one more, in order, and places values in order."""
+    scale = linear(low, low + length, wanted)
+    assert len(scale.ticks) <= wanted + 1
+    assert all(scale.low - 1e-6 * length <= tick <= scale.high + 1e-6 * length for tick in scale.ticks)
+    assert list(scale.ticks) == sorted(set(scale.ticks))
+    assert 0 <= scale.share(low) < scale.share(low + length) <= 1
+
+
+@given(st.floats(1e-3, 1e5), st.floats(1.01, 1e6))
+def test_logarithmic_axes_have_ticks_too(low: float, factor: float) -> None:
+    """From narrow to wide, with no more ticks than can be read."""
+    scale = logarithmic(low, low * factor)
+    assert len(scale.ticks) <= 8
+    assert all(0 <= scale.share(tick) <= 1 for tick in scale.ticks)
+    assert abs(scale.share(math.sqrt(low * low * factor)) - 0.5) < 1e-6
+
+
+def test_pairs_are_those_of_the_laps_that_count() -> None:
+    """As many as the verdict stands on; a block whose lap is void is none."""
+    one = decided()
+    found = figures.pairs(one)
+    assert {name: len(own) for name, own in found.items()} == {each.contender: each.pairs for each in one.main.verdicts}
+    where, ratio = found["flush 2gb"][0]
+    laps = {lap.contender: lap for lap in one.laps if not lap.warmup and f"block {lap.block}" == where}
+    assert ratio == laps["flush 2gb"].docs_per_second / laps["flush 512mb"].docs_per_second
+    void = {(lap.start, lap.block, lap.contender) for lap in with_voids().laps if lap.void is not None}
+    assert void
+    shown = {(name, where) for name, own in figures.pairs(with_voids()).items() for where, _ in own}
+    assert not any((name, f"start {start}, block {block}") in shown for start, block, name in void)
+
+
+def test_the_winner_can_be_copied() -> None:
+    """Its settings are JSON; where nobody wins there is nothing to apply."""
+    section = apply_section(decided())
+    assert section is not None
+    assert json.loads(section.commands[0]) == {"flush": "2gb"}
+    assert apply_section(undecided()) is None
+
+
+def test_prices_are_drawn_only_where_something_differs() -> None:
+    """Points that differ by chance alone would be read as a trade; the figures stand in a table."""
+    section = price_section(undecided())
+    assert section is not None
+    assert section.plots == ()
+    assert section.paragraphs == ("No difference was found, neither in speed nor in price.",)
+    assert len(section.tables) == 1
+
+
+def test_pointing_at_a_lap_tells_its_figures() -> None:
+    """Every lap of the plot has a title with its contender, block and rate."""
+    one = with_voids()
+    drawn = throughput_section(one).plots[0].drawn
+    for lap in one.laps:
+        rate = numbers.figure(lap.docs_per_second)
+        assert f"{lap.contender}, start {lap.start}, block {lap.block}: {rate} docs/s" in drawn
+    assert drawn.count("; void: ") == len(figures.void_laps(one))

@@ -16,11 +16,9 @@ from paddock.files import write_json
 from paddock.locks import locked
 from paddock.race_options import PreparedRace, RaceOptions
 from paddock.rally import leftovers
-from paddock.reports.as_json import result_as_json, result_from_json
 from paddock.reports.build import build
 from paddock.reports.figures import freshness
-from paddock.reports.junit import result_as_junit
-from paddock.reports.write import write_report
+from paddock.reports.write import result_as_json, result_as_junit, result_from_json, write_report
 from paddock.tournaments.command import run_tournament
 from paddock.tournaments.journal import DONE, FAILED
 from paddock.tournaments.model import EQUIVALENT, FASTER, SLOWER, UNDECIDED

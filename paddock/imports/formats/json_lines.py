@@ -24,14 +24,8 @@ _JAVA_NAMES = {
     "process.thread.name": "thread", "thread_name": "thread", "threadName": "thread",
     "error.stack_trace": "stack_trace",
 }  # fmt: skip
-# Elasticsearch keeps these names for itself and refuses documents that have them.
-_RESERVED = frozenset(
-    ("_id", "_index", "_source", "_routing", "_type", "_field_names", "_ignored", "_seq_no", "_version", "_size",
-     "_nested_path", "_doc_count", "_tier")
-)  # fmt: skip
 _BETWEEN = re.compile(r"\}\s*\{")
-_MOST_KNOWN = 1000
-_DEEPEST = 100  # levels; an index takes 20 of objects, and Python's own limit depends on who calls
+DEEPEST = 100  # levels; an index takes 20 of objects, and Python's own limit depends on who calls
 
 
 def _refuse(text: str) -> None:
@@ -52,7 +46,6 @@ class JsonLines(LineFormat):
     def __init__(self, clock: Clock, time_field: str | None = None):
         super().__init__(clock)
         self._time_field = time_field
-        self._known: set[tuple[str, ...]] = set()
 
     def event(self, line: str, more: Sequence[str]) -> tuple[int, dict[str, Any]]:
         """See LineFormat."""
@@ -60,28 +53,36 @@ class JsonLines(LineFormat):
             raise BadLine("not a JSON object")
         try:
             document = _DECODER.decode(readable(line))
-            if line.count("{") + line.count("[") > _DEEPEST and _depth(document) > _DEEPEST:
+            if line.count("{") + line.count("[") > DEEPEST and _depth(document) > DEEPEST:
                 raise RecursionError
         except ValueError:
             raise BadLine("not valid JSON") from None
         except RecursionError:
-            raise BadLine(f"nested more than {_DEEPEST} deep") from None
-        if "null" in line:
-            document = _without_nulls(document)
+            raise BadLine(f"nested more than {DEEPEST} deep") from None
+        return self.taken(document, "null" in line)
+
+    def taken(self, document: dict[str, Any], nulls: bool) -> tuple[int, dict[str, Any]]:
+        """The time of an object in milliseconds since 1970 UTC, and the document without it; may change the object.
+
+        :param nulls: whether it may hold nulls.
+        :raises BadLine: if it has no time.
+        """
+        if nulls:
+            _drop_nulls(document)
         milliseconds = self.time(str(self._take_time(document)))
         if "message" not in document:
             found = next((name for name in _MESSAGE_FIELDS if isinstance(document.get(name), str)), None)
             if found:
                 document["message"] = document.pop(found)
-        for name, usual in _JAVA_NAMES.items():
-            if name in document and usual not in document:
-                document[usual] = document.pop(name)
-        _check_names(document, self._known)
+        if not _JAVA_NAMES.keys().isdisjoint(document):
+            for name, usual in _JAVA_NAMES.items():
+                if name in document and usual not in document:
+                    document[usual] = document.pop(name)
         return milliseconds, document
 
     def records(self, line: str) -> list[str]:
         """See LineFormat: objects one behind the other."""
-        if not _BETWEEN.search(line):
+        if line.rfind("{") < 1 or not _BETWEEN.search(line):
             return [line]
         found, at = [], 0
         try:
@@ -94,7 +95,7 @@ class JsonLines(LineFormat):
                 at = end
         except (ValueError, RecursionError):
             return [line]
-        return found
+        return found if len(found) > 1 else [line]
 
     def _take_time(self, document: dict[str, Any]) -> Any:
         """The time's text or number, which is taken out: it becomes @timestamp."""
@@ -126,29 +127,13 @@ def _depth(value: Any) -> int:
     return depth
 
 
-def _without_nulls(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _without_nulls(inner) for name, inner in value.items() if inner is not None}
-    if isinstance(value, list):
-        return [_without_nulls(inner) for inner in value if inner is not None]
-    return value
-
-
-def _check_names(document: dict[str, Any], known: set[tuple[str, ...]], reserved: frozenset[str] = _RESERVED) -> None:
-    """Refuse names that Elasticsearch refuses.
-
-    :param known: names that have been checked; most documents have those of another one.
-    """
-    names = (*document, str(len(reserved)))
-    if names not in known:
-        for name in document:
-            if name in reserved:
-                raise BadLine(f"Elasticsearch keeps the field {name} for itself")
-            if not all(map(str.strip, name.split("."))):
-                raise BadLine("a field name that Elasticsearch refuses")
-        if len(known) < _MOST_KNOWN:
-            known.add(names)
-    for value in document.values():
-        for inner in value if isinstance(value, list) else (value,):
-            if isinstance(inner, dict):
-                _check_names(inner, known, frozenset())
+def _drop_nulls(values: Any) -> None:
+    if isinstance(values, dict):
+        for name in [name for name, value in values.items() if value is None]:
+            del values[name]
+        values = values.values()
+    else:
+        values[:] = [value for value in values if value is not None]
+    for value in values:
+        if isinstance(value, (dict, list)):
+            _drop_nulls(value)

@@ -1,1 +1,1 @@
-"""Plots of a tournament as SVG elements: each makes a matplotlib figure for a width in pixels."""
+"""Plots of reports: HTML and SVG from figures that are known; drawing.py is what all are made of."""

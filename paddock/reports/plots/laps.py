@@ -1,90 +1,56 @@
-"""Throughput of laps: in the order of their running, above what else the machine did, and second by second inside."""
+"""Laps: in the order of their running above what else the machine did, second by second inside, and pair by pair."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import median
 
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
-from matplotlib.ticker import FuncFormatter, MaxNLocator
-
+from paddock import numbers
 from paddock.reports.figures import whole_seconds
-from paddock.reports.plots.canvas import (
-    BAND,
-    INK,
-    MUTED,
-    NARROW,
-    colour,
-    marker,
-    new_figure,
-    place,
-    shortened,
-)
-from paddock.reports.plots.scales import thousands
+from paddock.reports.plots.drawing import Panel, Scale, ink, legend, linear, panels, ratios, shape, shortened, stacked
 from paddock.tournaments.disturbance import disturbed_laps
 from paddock.tournaments.model import Lap
 
 # More contenders than there are colours cannot be told apart: then only the baseline keeps its own.
 COLOURED = 8
 PANELS = 12
-# Pixels of the strip below a panel, and between the two.
-_STRIP, _STRIP_GAP = 34, 26
-# Percent that a strip shows at least: a quiet machine is to look quiet.
+# Percent that a strip of disturbances shows at least: a quiet machine is to look quiet.
 _STRIP_TOP = 20.0
 
 
-def in_order(laps: Sequence[Lap], names: Sequence[str], baseline: str, width: int) -> Figure:
+def in_order(laps: Sequence[Lap], names: Sequence[str], baseline: str) -> str:
     """One panel per start: each lap a mark at its minute; warm-up shaded, void laps crossed out.
 
     Where the journal tells, a strip below says what else the machine did during each lap.
     """
     starts = sorted({lap.start for lap in laps})[:PANELS]
-    narrow = width <= NARROW
-    panel, gap, left, right = 132, 40, 52, 8
-    columns = 1 if narrow or len(starts) == 1 else 2
-    height_one = 210 if len(starts) == 1 else panel
     watched = [lap for lap in laps if lap.disturbance is not None]
-    below = _STRIP + _STRIP_GAP if watched else 0
-    rows = math.ceil(len(starts) / columns)
-    legend = [*_legend(names, baseline), *(_strip_legend() if watched else ())]
-    per_row = max(1, width // (170 if narrow else 190))
-    head = 26 + 20 * math.ceil(len(legend) / per_row)
-    height = head + rows * (height_one + below + gap) + 4
-    figure = new_figure(width, height)
-    figure.legend(
-        handles=legend, loc="upper left", ncols=per_row, borderaxespad=0, handletextpad=0.4, columnspacing=1.2
-    )
-    each = (width - columns * (left + right)) / columns
-    top_rate = max((lap.docs_per_second for lap in laps), default=1.0) * 1.08 or 1.0
-    far = disturbed_laps(laps)
+    rates = linear(0, max((lap.docs_per_second for lap in laps), default=1.0) * 1.08 or 1.0)
     highest = max([_STRIP_TOP, *(sum(_parts(lap)) for lap in watched), *(_waiting(lap) or 0.0 for lap in watched)])
+    found = []
     for number, start in enumerate(starts):
-        row, column = divmod(number, columns)
-        place_left = left + column * (each + left + right)
-        place_top = head + row * (height_one + below + gap)
-        axes = place(figure, place_left, place_top, each, height_one)
         own = [lap for lap in laps if lap.start == start]
-        _panel(axes, own, names, baseline)
-        axes.set_ylim(0, top_rate)
-        title = f"start {start}" if len(starts) > 1 else "docs/s"
-        axes.set_title(title if number else f"{title}{', docs/s' if len(starts) > 1 else ''}")
+        first = min(lap.began for lap in own)
+        minutes = linear(0, max((lap.began - first + lap.seconds) / 60 for lap in own) * 1.02 or 1, 5)
+        title = f"start {start}" if len(starts) > 1 else ""
+        title += "" if number else f"{', ' if title else ''}docs/s"
+        below = "minutes since the start's first lap"
+        panel = Panel(minutes, rates, 190 if len(starts) == 1 else 130, title, "" if watched else below, not watched)
+        _draw_laps(panel, own, names, baseline)
         if watched:
-            axes.tick_params(labelbottom=False)
-            limits = axes.get_xlim()
-            axes = place(figure, place_left, place_top + height_one + _STRIP_GAP, each, _STRIP)
-            axes.set_xlim(limits)
-            _strip(axes, own, [one.lap for one in far], highest)
-        if row == rows - 1 or number + columns >= len(starts):
-            axes.set_xlabel("minutes since the start's first lap")
-    return figure
+            strip = Panel(minutes, Scale(0, highest * 1.35, (0, _round(highest)), _whole), 40, "disturbance, %", below)
+            _draw_disturbance(strip, own, disturbed_laps(laps), highest * 1.2)
+            found.append(stacked(panel, strip))
+        else:
+            found.append(panel.html())
+    inside = "".join(found)
+    least = 300 if len(starts) == 1 else 360
+    return f'{_legend(names, baseline, bool(watched))}<div class="panels" style="--least:{least}px">{inside}</div>'
 
 
-def _panel(axes: Axes, laps: Sequence[Lap], names: Sequence[str], baseline: str) -> None:
+def _draw_laps(panel: Panel, laps: Sequence[Lap], names: Sequence[str], baseline: str) -> None:
     first = min(lap.began for lap in laps)
     minutes = [((lap.began - first) / 60, lap.seconds / 60) for lap in laps]
     # A start that was cut off warms up again when it goes on.
@@ -92,42 +58,34 @@ def _panel(axes: Axes, laps: Sequence[Lap], names: Sequence[str], baseline: str)
     for warm, run in itertools.groupby(together, key=lambda one: one[1].warmup):
         if warm:
             times = [time for time, _ in run]
-            axes.axvspan(times[0][0], times[-1][0] + times[-1][1], color=BAND, linewidth=0)
-    size = 7.5 if len(laps) <= 60 else 5.5
+            panel.band(times[0][0], times[-1][0] + times[-1][1])
     for (begin, length), lap in zip(minutes, laps, strict=True):
-        ink, shape = _style(lap.contender, names, baseline)
-        middle = begin + length / 2
+        kind, mark = _style(lap.contender, names, baseline)
+        rate = numbers.figure(lap.docs_per_second)
+        hover = f"{lap.contender}, start {lap.start}, block {lap.block}: {rate} docs/s in {lap.seconds:.1f} s"
         if lap.void is not None:
-            axes.plot([middle], [lap.docs_per_second], "x", color=INK, markersize=9, markeredgewidth=2.2)
-            continue
-        face = "none" if lap.warmup else ink
-        axes.plot([middle], [lap.docs_per_second], shape, color=ink, markersize=size, markerfacecolor=face)
-    axes.set_xlim(0, max(begin + length for begin, length in minutes) * 1.02 or 1)
-    axes.grid(axis="y")
-    axes.xaxis.set_major_locator(MaxNLocator(5))
-    axes.yaxis.set_major_locator(MaxNLocator(4))
-    axes.yaxis.set_major_formatter(FuncFormatter(thousands))
+            mark, kind, hover = "cross", "ink", f"{hover}; void: {lap.void}"
+        elif lap.warmup:
+            kind, hover = f"{kind} hollow", f"{hover}; warm-up"
+        panel.mark(begin + length / 2, lap.docs_per_second, mark, kind, hover)
 
 
-def _strip(axes: Axes, laps: Sequence[Lap], far: Sequence[Lap], highest: float) -> None:
+def _draw_disturbance(panel: Panel, laps: Sequence[Lap], far: Sequence[object], height: float) -> None:
     """Percent of the cores that others had during each lap, and of the time that somebody waited for disk or memory."""
     first = min(lap.began for lap in laps)
-    top = highest * 1.35
+    outside = [getattr(one, "lap", None) for one in far]
     for lap in laps:
         if lap.disturbance is None:
             continue
-        begin, length = (lap.began - first) / 60, lap.seconds / 60
+        begin, end = (lap.began - first) / 60, (lap.began - first + lap.seconds) / 60
         others, steal = _parts(lap)
-        axes.bar(begin, others, length, align="edge", color=MUTED, linewidth=0)
-        axes.bar(begin, steal, length, bottom=others, align="edge", color=INK, linewidth=0)
+        told = f"block {lap.block}, {lap.contender}: others {others:.0f} % of the cores, steal {steal:.0f} %"
+        panel.bar(begin, end, 0, others, "muted", told)
+        panel.bar(begin, end, others, others + steal, "ink", told)
         if (waiting := _waiting(lap)) is not None:
-            axes.plot([begin, begin + length], [waiting, waiting], "-", color=INK, linewidth=1.2)
-        if lap in far:
-            axes.plot([begin + length / 2], [top * 0.88], "v", color=INK, markersize=5)
-    axes.set_ylim(0, top)
-    axes.set_title("disturbance, %", fontsize=11)
-    axes.xaxis.set_major_locator(MaxNLocator(5))
-    axes.yaxis.set_major_locator(MaxNLocator(2))
+            panel.line([(begin, waiting), (end, waiting)], "ink thin")
+        if lap in outside:
+            panel.mark((begin + end) / 2, height, "down", "ink small", f"{told}; far outside")
 
 
 def _parts(lap: Lap) -> tuple[float, float]:
@@ -143,71 +101,86 @@ def _waiting(lap: Lap) -> float | None:
     return 100 * max(known) if known else None
 
 
-def _strip_legend() -> list[Line2D | Patch]:
-    return [
-        Patch(color=MUTED, linewidth=0, label="cores: others"),
-        Patch(color=INK, linewidth=0, label="cores: steal"),
-        Line2D([], [], color=INK, linewidth=1.2, label="waits: disk, memory"),
-        Line2D([], [], color=INK, marker="v", linestyle="", markersize=5, label="far outside"),
-    ]
+def _round(value: float) -> float:
+    step = 10.0 ** math.floor(math.log10(value))
+    return math.floor(value / step) * step
+
+
+def _whole(value: float) -> str:
+    return f"{value:.0f}"
 
 
 def _style(name: str, names: Sequence[str], baseline: str) -> tuple[str, str]:
     if len(names) > COLOURED:
-        return (colour(0), "D") if name == baseline else (MUTED, "o")
+        return (ink(0), "diamond") if name == baseline else ("muted", "circle")
     position = list(names).index(name) if name in names else 0
-    return colour(position), marker(position)
+    return ink(position), shape(position)
 
 
-def _legend(names: Sequence[str], baseline: str) -> list[Line2D]:
-    def entry(text: str, ink: str, shape: str, filled: bool = True) -> Line2D:
-        face = ink if filled else "none"
-        return Line2D([], [], color=ink, marker=shape, linestyle="", markerfacecolor=face, label=shortened(text, 18))
-
+def _legend(names: Sequence[str], baseline: str, watched: bool) -> str:
     if len(names) > COLOURED:
-        known = [entry(baseline, colour(0), "D"), entry("all others", MUTED, "o")]
+        known = [(baseline, "diamond", ink(0)), ("all others", "circle", "muted")]
     else:
-        known = [entry(name, *_style(name, names, baseline)) for name in names]
-    return [*known, entry("hollow: warm-up", MUTED, "o", False), entry("crossed: void", INK, "x")]
+        styles = [_style(name, names, baseline) for name in names]
+        known = [(shortened(name, 24), mark, kind) for name, (kind, mark) in zip(names, styles, strict=True)]
+    known += [("warm-up", "circle", "muted hollow"), ("void", "cross", "ink")]
+    if watched:
+        known += [
+            ("cores: others", "box", "muted"),
+            ("cores: steal", "box", "ink"),
+            ("waits: disk, memory", "line", "ink thin"),
+            ("far outside", "down", "ink small"),
+        ]
+    return legend(known)
 
 
-def inside(laps: Sequence[Lap], names: Sequence[str], width: int) -> Figure:
+def inside(laps: Sequence[Lap], names: Sequence[str]) -> str:
     """One panel per contender: a thin line per lap (dashed in warm-up), a thick one for the median lap."""
-    shown = list(names)[:PANELS]
-    columns = 1 if width <= NARROW else min(3, len(shown))
-    left, right, panel, gap, head = 52, 10, 120, 50, 26
-    rows = math.ceil(len(shown) / columns)
-    figure = new_figure(width, head + rows * (panel + gap) + 6)
-    each = (width - columns * (left + right)) / columns
-    top_rate = max((rate for lap in laps for rate in lap.rates), default=1.0) * 1.05 or 1.0
+    rates = linear(0, max((rate for lap in laps for rate in lap.rates), default=1.0) * 1.05 or 1.0, 3)
     longest = max((len(whole_seconds(lap)) for lap in laps), default=1)
-    for number, name in enumerate(shown):
-        row, column = divmod(number, columns)
-        axes = place(figure, left + column * (each + left + right), head + row * (panel + gap), each, panel)
+    seconds = linear(0.5, longest + 0.5, 5)
+    seconds = Scale(0.5, longest + 0.5, tuple(tick for tick in seconds.ticks if tick == round(tick)), _whole)
+    found = []
+    for number, name in enumerate(list(names)[:PANELS]):
+        title = shortened(name, 30) + ("" if number else ", docs/s")
+        panel = Panel(seconds, rates, 110, title, "second of the lap")
         own = [lap for lap in laps if lap.contender == name and lap.rates and lap.void is None]
         for lap in own:
-            rates = whole_seconds(lap)
-            style = "--" if lap.warmup else "-"
-            axes.plot(range(1, len(rates) + 1), rates, style, color=MUTED, linewidth=0.8, alpha=0.45)
-        _median_line(axes, [lap for lap in own if not lap.warmup], number)
-        axes.set_ylim(0, top_rate)
-        axes.set_xlim(0.5, longest + 0.5)
-        axes.set_title(shortened(name, 30) + (", docs/s" if number == 0 else ""))
-        axes.grid(axis="y")
-        axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
-        axes.yaxis.set_major_locator(MaxNLocator(3))
-        axes.yaxis.set_major_formatter(FuncFormatter(thousands))
-        if number + columns >= len(shown):
-            axes.set_xlabel("second of the lap")
-    return figure
+            points = [(float(second), rate) for second, rate in enumerate(whole_seconds(lap), 1)]
+            panel.line(points, "muted thin faint dashed" if lap.warmup else "muted thin faint")
+        middle = _median_line([lap for lap in own if not lap.warmup])
+        panel.line(middle, f"{ink(number)} thick")
+        for second, rate in middle:
+            panel.mark(second, rate, shape(number), f"{ink(number)} small", f"second {second:.0f}: {rate:,.0f} docs/s")
+        found.append(panel)
+    return panels(found, least=240)
 
 
-def _median_line(axes: Axes, laps: Sequence[Lap], number: int) -> None:
+def _median_line(laps: Sequence[Lap]) -> list[tuple[float, float]]:
     """The median rate of each second that at least half of the laps reached."""
     every = [whole_seconds(lap) for lap in laps]
     length = round(median(len(rates) for rates in every)) if laps else 0
-    middle = [median(rates[second] for rates in every if len(rates) > second) for second in range(length)]
-    if middle:
-        axes.plot(
-            range(1, length + 1), middle, marker=marker(number), color=colour(number), markersize=5, linewidth=2.2
-        )
+    return [
+        (float(second + 1), median(rates[second] for rates in every if len(rates) > second)) for second in range(length)
+    ]
+
+
+def pair_by_pair(pairs: Mapping[str, Sequence[tuple[str, float]]], margin: float, unit: str) -> str:
+    """One panel per contender: the ratio of every pair in the order of their running, and its median.
+
+    :param pairs: contender -> name of the block or start, and its ratio to the baseline.
+    """
+    every = [value for own in pairs.values() for _, value in own]
+    up = ratios(every, margin, 3)
+    found = []
+    for number, (name, own) in enumerate(list(pairs.items())[:PANELS]):
+        across = linear(0.5, max(len(each) for each in pairs.values()) + 0.5, 5)
+        across = Scale(across.low, across.high, tuple(tick for tick in across.ticks if tick == round(tick)), _whole)
+        panel = Panel(across, up, 110, shortened(name, 30) + ("" if number else ", ratio"), unit)
+        panel.level(1 / (1 + margin), 1 + margin)
+        panel.flat(1, "one")
+        panel.flat(median(value for _, value in own), "middle")
+        for position, (where, value) in enumerate(own, 1):
+            panel.mark(position, value, "circle", "series-1", f"{where}: {numbers.ratio(value)}")
+        found.append(panel)
+    return panels(found, least=240)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddock.summary import numbers
+from paddock import numbers
 
 
 @pytest.mark.parametrize(
