@@ -18,6 +18,7 @@ from paddock.imports.pseudonyms import Pseudonyms
 from paddock.imports.text import as_json
 from paddock.imports.words import (
     CACHED,
+    CACHED_CHARACTERS,
     HOST,
     NAMED_BEHIND,
     NO_NAMES,
@@ -34,10 +35,10 @@ from paddock.imports.words import (
 
 _SHORT = 40
 _GAPS = r"\s\"'()\[\]{},;|<>\\"
-# What separates words, with a single : or = behind it, as between the name and the value of JSON.
-_SEPARATOR = re.compile(rf"([{_GAPS}]+(?:[:=](?![:=])[{_GAPS}]*)?)")
+# What separates words, with a single : or = behind it on its line, as between the name and the value of JSON.
+_SEPARATOR = re.compile(rf"([{_GAPS}]+(?:(?<!\n)[:=](?![:=])(?:(?!\n)[{_GAPS}])*)?)")
 _TIME_ENDS = len('{"@timestamp":"2026-01-05T10:00:00.000Z"')
-_ASSIGNED = re.compile(r"\\*[\"']?\s*[:=]?\s*[\\\"'(\[{]*")
+_ASSIGNED = re.compile(r"\\*[\"']?\s*(?:[:=]>?)?\s*[\\\"'(\[{<]*")
 _VALUE_ENDS = re.compile(r"[\"\n]")
 _QUOTES = re.compile(r"[\"']")
 
@@ -56,6 +57,7 @@ class Anonymiser:
         self._kinds = Remembered(kind_of_word)
         self._members: dict[str, str] = {}
         self._words_of: dict[str, list[str]] = {}  # of members
+        self._characters = 0  # in the members
         self._seen: list[str] = []
         self._seen_members: list[str] = []
         self._replaced: list[str] = []
@@ -78,7 +80,7 @@ class Anonymiser:
         if isinstance(value, str):
             if kind:
                 return self._whole[kind](value)
-            if len(value) < _SHORT and '"' not in value:  # levels, loggers, threads, ...
+            if len(value) < _SHORT and '"' not in value and "\n" not in value:  # levels, loggers, threads, ...
                 if value not in self._members:
                     self._learn([value])
                 self._seen_members.append(value)
@@ -86,6 +88,8 @@ class Anonymiser:
             return self.text(value)
         if kind in (USER, SECRET) and isinstance(value, (int, float)) and not isinstance(value, bool):
             return self._pseudonyms.number(int(value))
+        if type(value) in (int, float):
+            self._seen.append(str(value))
         return value
 
     # --- texts ------------------------------------------------------------------------------------
@@ -93,7 +97,7 @@ class Anonymiser:
     def lines(self, text: str) -> str:
         """Many documents as lines of JSON with no escapes but of quotes, their times first and their messages last."""
         if ',","' in text or ',"}' in text:  # a value that ends with a comma; then members cannot be told that easily
-            return "".join(f"{as_json(self.document(json.loads(line)))}\n" for line in text.split("\n")[:-1])
+            return "".join(map(self._line, text.split("\n")[:-1]))
         documents = [line.partition(',"message":"') for line in text.split("\n")]
         members = "\n".join([head[_TIME_ENDS:] for head, _, _ in documents]).split(',"')
         self._learn([member for member in {*members} if member not in self._members])
@@ -107,6 +111,11 @@ class Anonymiser:
             ]
         )
 
+    def _line(self, line: str) -> str:
+        """One document as a line, which begins with its time."""
+        document = json.loads(f"{{{line[_TIME_ENDS + 1 :]}")
+        return f"{line[: _TIME_ENDS + 1]}{as_json(self.document(document))[1:]}\n"
+
     @staticmethod
     def _escaped(text: str, replace: Callable[[str], str]) -> str:
         """A text of JSON replaced as what it says: its only escapes are of quotes."""
@@ -116,9 +125,11 @@ class Anonymiser:
         """What members of documents become, with what is behind each (name":"value"}), and short texts."""
         texts: list[tuple[str, str, str, str]] = []
         for member in members:
+            self._characters += len(member)
             name, colon, value = member.partition('":"')
             if not colon and '":' in member:  # name":number
                 self._members[member] = member
+                self._words_of[member] = [member.partition('":')[2].rstrip("}\n")]
                 continue
             text, quote, behind = value.rpartition('"') if colon else (member, "", "")
             kind = kind_of_field(name) if colon else ""
@@ -127,11 +138,12 @@ class Anonymiser:
                 self._members[member] = f"{name}{colon}{replaced}{quote}{behind}"
             else:
                 texts.append((member, text, f"{name}{colon}" if colon else "", f"{quote}{behind}"))
-        before = len(self._seen)
+        seen, changed = len(self._seen), len(self._replaced)
         replaced_texts = self._escaped("\n".join([text for _, text, _, _ in texts]), self.text).split("\n")
-        del self._seen[before:]
+        del self._seen[seen:], self._replaced[changed:]
         for (member, text, head, tail), replaced in zip(texts, replaced_texts, strict=False):
-            self._words_of[member] = _SEPARATOR.split(text)[::2]
+            before, after = _SEPARATOR.split(text)[::2], _SEPARATOR.split(replaced)[::2]
+            self._words_of[member] = [word for word, new in zip(before, after, strict=False) if new == self._word(word)]
             self._members[member] = f"{head}{replaced}{tail}"
 
     def text(self, text: str) -> str:
@@ -147,8 +159,9 @@ class Anonymiser:
             more = [place for place, gap in enumerate(gaps) if gap == " : " or "<" in gap]
             places = sorted({*places, *more})
         for place, word in self._by_context(places, words, gaps, kinds) if places else ():
-            self._replaced.append(words[place])
-            changed[place] = word
+            if word != changed[place]:
+                self._replaced.append(words[place])
+                changed[place] = word
         pieces[::2] = changed
         return "".join(pieces)
 
@@ -169,9 +182,9 @@ class Anonymiser:
                 elif kind == "for":
                     # for X from, for invalid user X from, for user X from
                     name = place + 1
-                    while name < last and words[name] in ("invalid", "user", "illegal"):
+                    while name < last and words[name] in ("invalid", "user", "illegal") and "\n" not in gaps[name]:
                         name += 1
-                    if name < last and words[name + 1] == "from":
+                    if name < last and words[name + 1] == "from" and "\n" not in gaps[name]:
                         yield name, self._user(words[name])
                 elif kind == "scheme" and len(words[place + 1]) >= 8 and gap.isspace():
                     yield place + 1, self._secret(words[place + 1])
@@ -179,13 +192,14 @@ class Anonymiser:
                     yield place + 1, self._host(words[place + 1])
                 elif kind == "folder" and set(gap) == {"\\"}:
                     yield place + 1, self._user(words[place + 1])
-            if kind == "command" and place > 1 and gaps[place - 1].startswith(")") and gaps[place - 2].endswith("("):
-                yield place - 1, self._user(words[place - 1])  # (X) CMD
+            if kind == "command" and place > 1 and gaps[place - 2].endswith("("):
+                if gaps[place - 1].startswith(")") and "\n" not in gaps[place - 1]:
+                    yield place - 1, self._user(words[place - 1])  # (X) CMD
             elif kind == "uid" and place and gaps[place - 1] == "(" and words[place - 1]:
                 yield place - 1, self._user(words[place - 1])  # X(uid=0)
-            elif gap == " : " and words[place] and _begins(words, gaps, place):
+            elif gap == " : " and words[place] and words[place + 1] and _begins(words, gaps, place):
                 yield place, self._user(words[place])  # sudo: X : TTY=
-            elif "<" in gap and place < last and "@" in words[place + 1]:
+            elif "<" in gap and "\n" not in gap and place < last and "@" in words[place + 1]:
                 yield from self._display_name(place, words, gaps)
 
     def _assigned(self, kind: str, place: int, words: list[str], gaps: list[str]) -> Iterable[tuple[int, str]]:
@@ -195,26 +209,40 @@ class Anonymiser:
         field = gap.startswith('":"')
         if (field and '"' in gap[3:]) or (kind in (QUERY, HOST) and not field):
             return
-        if not (field or _ASSIGNED.fullmatch(gap)) or (word[-1:] == "=" and gap.isspace()):
+        element = gap == ">" and place > 0 and gaps[place - 1].endswith("<")
+        if not (field or element or _ASSIGNED.fullmatch(gap)) or (word[-1:] == "=" and gap.isspace()):
             return
-        if word[-1:] not in (":", "=") and ":" not in gap and "=" not in gap:
+        behind = gaps[place + 1] if place + 1 < len(gaps) else ""
+        if value[-1:] == "=" or (value[-1:] == ":" and kind_of_word(value)):  # the next name: there is no value
+            return
+        if word[:2] == "--" and gap.isspace():  # --password X
+            if not value.startswith("-"):
+                yield place + 1, replace(value)
+            return
+        if not element and word[-1:] not in (":", "=") and ":" not in gap and "=" not in gap:
             named = word.lower() in NAMED_BEHIND and not gap.strip(" \t\"'([")
             if named and value and "=" not in value and value.lower() not in NO_NAMES:
                 yield place + 1, self._user(value)
-            return
-        if value.lower() in SCHEMES and place + 2 < len(words) and gaps[place + 1].isspace():
+                if set(behind) == {"\\"}:  # DOMAIN\X
+                    yield place + 2, self._user(words[place + 2])
+                return
+            if kind != SECRET or gap.strip() not in ("'", '"'):  # password 'X'
+                return
+        if value.lower() in SCHEMES and _same_line(behind) and words[place + 2]:
             yield place + 2, replace(words[place + 2])
             return
-        if "{" in gap:  # an object: what is no name in it
-            for further in range(place + 1, len(words)):
-                behind = gaps[further] if further < len(gaps) else "}"
-                if '":' not in behind:
-                    yield further, replace(words[further])
-                if "}" in behind or "\n" in behind:
+        if "{" in gap:  # an object: what is no name in it; names are passed as well, so that each is met once
+            depth = gap.count("{") - gap.count("}")
+            for further in range(place + 1, len(words) if depth > 0 else 0):
+                behind, newline, _ = (gaps[further] if further < len(gaps) else "\n").partition("\n")
+                yield further, (self._word if '":' in behind or "=>" in behind else replace)(words[further])
+                depth += behind.count("{") - behind.count("}")
+                if depth <= 0 or newline:
                     return
-        quote = ['"'] if field else _QUOTES.search(gap[::-1])
+            return
+        quote = ['"'] if field else ["<"] if element else _QUOTES.search(gap[::-1])
         end = place + 1
-        while quote and end < len(gaps) and quote[0] not in gaps[end] and "\n" not in gaps[end]:
+        while quote and end < len(gaps) and words[end + 1] and quote[0] not in gaps[end] and "\n" not in gaps[end]:
             end += 1
         pieces = [value, *(piece for each in range(place + 1, end) for piece in (gaps[each], words[each + 1]))]
         before = gap[3:] if field else ""
@@ -255,9 +283,10 @@ class Anonymiser:
                 counts[word] += count
         counts.subtract(Counter(self._replaced))
         self._seen, self._seen_members, self._replaced = [], [], []
-        if len(self._words_of) > CACHED:
+        if len(self._members) > CACHED or self._characters > CACHED_CHARACTERS:
             self._words_of.clear()
             self._members.clear()
+            self._characters = 0
         result: Counter[str] = Counter()
         for word, count in counts.items():
             if count <= 0 or not word:
@@ -276,11 +305,16 @@ class Anonymiser:
 _INNER = re.compile(r"[^\w.-]+")
 
 
+def _same_line(gap: str) -> bool:
+    """Whether there is nothing but space between two words, and no end of a line."""
+    return gap.isspace() and "\n" not in gap
+
+
 def _begins(words: list[str], gaps: list[str], place: int) -> bool:
     """Whether a word is the first one of a text, a line or a field, or comes after sudo."""
     return (
         place == 0
-        or "\n" in gaps[place - 1]
+        or ("\n" in gaps[place - 1] and not gaps[place - 1].rpartition("\n")[2].strip())
         or words[place - 1] == "sudo:"
         or gaps[place - 1].rstrip().endswith('":"')
         or (place == 1 and not words[0] and gaps[0].isspace())

@@ -25,6 +25,7 @@ _RANGES = (
 _PERCENT = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
 _DIGIT_STARTS = (0, 0, 10, 100)  # the least octet of so many digits
 _OCTETS = (0, 10, 90, 156)  # and how many there are
+_BEYOND_LONG = 1 << 63
 _HEXADECIMAL = "0123456789abcdef"
 
 
@@ -50,9 +51,9 @@ class Pseudonyms:
         return result if result != text else "".join(map(_next, text))
 
     def number(self, value: int) -> int:
-        """A number of as many digits."""
+        """A number of as many digits; a long stays one."""
         digits = self.word(str(abs(value)))
-        if digits[0] == "0" and len(digits) > 1:
+        if (digits[0] == "0" and len(digits) > 1) or abs(value) < _BEYOND_LONG <= int(digits):
             digits = "1" + digits[1:]
         return int(digits) * (-1 if value < 0 else 1)
 

@@ -25,7 +25,7 @@ _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _USERS = words_of(
     "user users username userid login loginname logname account acct accountname owner ruser email mail emailaddress "
     "realname nickname nick author customer customerid member person ident displayname fullname firstname lastname "
-    "givenname surname screenname auth uname phone"
+    "givenname surname screenname auth uname phone ugi principal"
 )
 _SECRETS = words_of(
     "password passwd pwd pass passphrase passcode secret secrets token tokens apikey authorization cookie cookies "
@@ -38,12 +38,13 @@ _PAIRS = {
     ("api", "key"): SECRET, ("access", "key"): SECRET, ("private", "key"): SECRET, ("secret", "key"): SECRET,
     ("session", "id"): SECRET, ("sess", "id"): SECRET,
 }  # fmt: skip
+_ENTRIES = frozenset(("uid", "cn", "sn"))  # of a directory
 _QUERIES = frozenset(("query", "query_string", "querystring", "args", "params", "parameters"))
 _HOSTS = frozenset(
     ("host", "hostname", "rhost", "client", "clientip", "clienthost", "remotehost", "remoteaddr", "servername", "vhost",
      "peer", "xforwardedfor")
 )  # fmt: skip
-HOMES = frozenset(("home", "Users", "users", "user", "staging", "u"))
+HOMES = frozenset(("home", "Users", "users", "user", "staging", "u", "accounts", "customers", "members", "profiles"))
 RESETS = frozenset(("reset", "password-reset", "reset-password", "reset_password", "verify", "confirm", "activate",
                      "activation", "invite", "unsubscribe", "token", "tokens", "session", "sessions"))  # fmt: skip
 # Pages below /user that are nobody's.
@@ -63,7 +64,7 @@ NAMED_BEHIND = words_of("user username login logname account acct owner ruser us
 NO_NAMES = words_of(
     "not is was are has had have with from for and or to by in on of at as does did can could will who that agent name "
     "id unknown logged login session account error failed failure succeeded success successful attempt attempts denied "
-    "locked timeout page form request process service services manager data space mode"
+    "locked timeout number page form request process service services manager data space mode"
 )
 SCHEMES = frozenset(("basic", "bearer", "digest", "token", "negotiate", "ntlm", "apikey"))
 _CONTEXTS = {
@@ -79,8 +80,7 @@ def kind_of_field(path: str) -> str:
     :param path: the names from the outside in, with dots between them; parts may also be divided by - and _ or as in
         displayName.
     """
-    if len(path) > 200:
-        return ""
+    path = path[-200:].removeprefix("-D")  # the innermost names; Java's properties
     last = path.rpartition(".")[2].lower()
     if last in _QUERIES:
         return QUERY
@@ -106,7 +106,8 @@ def kind_of_word(word: str) -> str:
     return _CONTEXTS.get(name.lower()) or kind_of_field(name)
 
 
-CACHED = 200_000  # replacements remembered; then it begins anew, so that memory stays constant
+# Replacements remembered, and their characters; then it begins anew, so that memory stays constant.
+CACHED, CACHED_CHARACTERS = 200_000, 20_000_000
 _MOST_DIGITS, _LEAST_RANDOM = 4, 24
 _PLAIN = re.compile(rf"\d*|[A-Za-z0-9]{{,{_LEAST_RANDOM - 1}}}[.:]?", re.ASCII)
 _PAIRED = re.compile(r"[=?&#]")
@@ -125,6 +126,9 @@ _HARDWARE = re.compile(
 )
 _RANDOM = re.compile(rf"[A-Za-z0-9]{{{_LEAST_RANDOM},}}")
 _DOMAIN = re.compile(r"[\w-]+(?:\.[\w-]+)+")
+# Behind an @, where an object of Java has a hexadecimal number.
+_HOST_ALONE = re.compile(r"(?![0-9a-f]+$)[A-Za-z][\w-]*")
+_JSON_WEB_TOKEN = re.compile(r"eyJ[\w-]+\.[\w-]+(?:\.[\w-]+)*")
 PORT = re.compile(r"(?<=[A-Za-z]):\d{2,5}$")
 _HEX = frozenset("0123456789abcdef")
 
@@ -135,13 +139,16 @@ class Remembered(dict[str, str]):
     def __init__(self, function: Callable[[str], str]):
         super().__init__()
         self._function = function
+        self._characters = 0
 
     def __missing__(self, word: str) -> str:
         answer = self._function(word)
         # Numbers are many, and quickly answered.
         if not word.isdigit():
-            if len(self) >= CACHED:
+            self._characters += len(word)
+            if len(self) >= CACHED or self._characters > CACHED_CHARACTERS:
                 self.clear()
+                self._characters = len(word)
             self[word] = answer
         return answer
 
@@ -201,7 +208,7 @@ class Words:
         """name=value, whose name tells whether the value is anybody's; or something else."""
         parts = text.split("=")
         for number, name in enumerate(parts[:-1]):
-            kind = USER if name == "name" else kind_of_field(name)
+            kind = USER if name == "name" or (name in _ENTRIES and not parts[-1].isdigit()) else kind_of_field(name)
             if kind and kind != QUERY:
                 value = "=".join(parts[number + 1 :])
                 return "=".join([*map(self._place, parts[:number]), name, value and self.whole[kind](value)])
@@ -209,6 +216,11 @@ class Words:
 
     def _place(self, text: str) -> str:
         """An address of the web, a path, or a word without a slash."""
+        name, _, value = text.partition(":")
+        if value and name and value[0] not in ":/" and value not in NO_NAMES:  # user:X
+            kind = kind_of_field(name) if name.isascii() and name[-1].isalpha() else ""
+            if kind in (USER, SECRET):
+                return f"{name}:{self._pseudonyms.value(value)}"
         if "/" not in text:
             return self._mail(text) if "@" in text or "%40" in text else self._shape(text)
         scheme, separator, rest = text.partition("://")
@@ -246,7 +258,7 @@ class Words:
         for number in range(len(pieces) - 1):
             local = pieces[number]
             begin = max(local.rfind(sign) for sign in ":=,;") + 1
-            domain = _DOMAIN.match(pieces[number + 1])
+            domain = _DOMAIN.match(pieces[number + 1]) or _HOST_ALONE.match(pieces[number + 1])
             if domain and begin < len(local):
                 pieces[number] = local[:begin] + self._pseudonyms.value(local[begin:])
                 pieces[number + 1] = self._labels(domain[0]) + pieces[number + 1][domain.end() :]
@@ -254,6 +266,8 @@ class Words:
 
     def _shape(self, text: str) -> str:
         """What can be told by its form: addresses of networks and devices, ids, long random texts, hosts."""
+        if "eyJ" in text:
+            text = _JSON_WEB_TOKEN.sub(lambda each: self._pseudonyms.word(each[0]), text)
         if text.count(":") >= 2:
             found = self._ipv6(text)
             if found is not None:

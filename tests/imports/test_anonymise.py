@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
+import tracemalloc
 from collections import Counter
 
 import pytest
@@ -70,6 +71,22 @@ ANONYMISER = Anonymiser(KEY)
         ('got {"user": {"name": "margaret", "id": 4711}, "password": "hunter22"}', ["margaret", "4711", "hunter22"]),
         (r"got {\"user\":\"margaret\",\"password\":\"hunter22\"}", ["margaret", "hunter22"]),
         ("PUT /v1/users/margaret/orders", ["margaret"]),
+        ("GET /api/v1/accounts/margaret HTTP/1.1", ["margaret"]),
+        ("imap-login: Login: user=<margaret>, method=PLAIN, rip=203.0.113.200", ["margaret", "203.0.113.200"]),
+        ("12 Connect margaret@localhost on crm", ["margaret"]),
+        ("ssh margaret@web-1 done", ["margaret", "web-1"]),
+        ("ugi=margaret (auth:SIMPLE)\tip=/203.0.113.200", ["margaret", "203.0.113.200"]),
+        ('got {"principalName":"margaret"}', ["margaret"]),
+        (r"user SHOP\margaret logged on", ["margaret", "SHOP"]),
+        ("uid=margaret,ou=people cn=hill", ["margaret", "hill"]),
+        ("java -Dpassword=hunter2 -Duser.name=margaret", ["hunter2"]),
+        ("crm --user margaret --password hunter2", ["margaret", "hunter2"]),
+        ("pwd:hunter2 sessionId:abcd1234 user:margaret", ["hunter2", "abcd1234", "margaret"]),
+        ("bad password 'hunter2' given", ["hunter2"]),
+        ('Parameters: {"user"=>{"email"=>"margaret"}, "password"=>"hunter2"}', ["margaret", "hunter2"]),
+        ("password => hunter2", ["hunter2"]),
+        ("<password>hunter2 x7</password> <userName>margaret</userName>", ["hunter2", "x7", "margaret"]),
+        ("got eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhbGljZSJ9.SflKxwRJSMeKKF2QT4fw_adQssw5c", ["eyJzdWIi", "adQssw5c"]),
     ],
 )  # fmt: skip
 def test_nothing_of_the_originals_is_left(text: str, secrets: list[str]) -> None:
@@ -85,6 +102,7 @@ def test_nothing_of_the_originals_is_left(text: str, secrets: list[str]) -> None
     ["", "started in 12:34:56.789", "Chrome 131 at 10:20:30", "org.example.Service::run", "a ratio of 1.5.2",
      "org.apache.hadoop.Bar@1a2b3c", "version 300.1.2.3 of it", "GET /wp-login.php HTTP/1.1", "/user/login",
      "user not found", "session opened", "pam_unix(sshd:session): session closed", "logname= uid=0 euid=0",
+     "imap-login: Login: user=", "account number 12", "sshd:session", "User::find", "user:", "uid=0 cn=7",
      "at org.apache.Line.read(Line.java:7)", "Failed password", "10:20:30:400", "std::vector", "blk_38865049064139660",
      "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/131.0.0.0 Safari/537.36 Edg/131.0.2903.86"],
 )  # fmt: skip
@@ -147,9 +165,55 @@ def test_any_text_keeps_its_length(text: str) -> None:
     assert len(ANONYMISER.text(text)) == len(text)
 
 
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("authorization: bearer", "hello world"), ("accepted for user", "carol from here"),
+        ("accepted for carol", "from 203.0.113.200"), ("(carol)", "CMD x"), ("Alice Smith", "<a@shop.example> x"),
+        ("carol", "=user carol x"), ("x : ", "y"), ('{":]', '[":cookie a=b'), ('user: "carol ', 'x" y'),
+    ],
+)  # fmt: skip
+def test_a_line_tells_nothing_of_the_next(lines: tuple[str, str]) -> None:
+    """Many messages at once, each as if it were alone: what ends one says nothing of what begins another."""
+    assert ANONYMISER.text("\n".join(lines)) == "\n".join(map(ANONYMISER.text, lines))
+
+
+FRAGMENTS = ["user", "bob", "for ", "from ", "invalid ", '"', "'", "(", ")", "{", "}", ":", "=", " : ", "<", "a@b.com",
+             "bearer ", "authorization:", "password=", "cookie ", " CMD", "(uid=0)", "sudo: ", "\\", "connect ", "[",
+             "h:443", '"user":"', " ", "Alice ", "?a=b", "\t", ",", '{"user":{', "1.2.3.4", "user="]  # fmt: skip
+
+
+@given(st.lists(st.lists(st.sampled_from(FRAGMENTS), max_size=7).map("".join), max_size=4))
+def test_no_line_tells_anything_of_another(lines: list[str]) -> None:
+    """As above, whatever the lines."""
+    assert ANONYMISER.text("\n".join(lines)) == "\n".join(map(ANONYMISER.text, lines))
+
+
+def test_short_values_of_several_lines_stay_whole() -> None:
+    """A value with ends of lines in it loses nothing."""
+    assert ANONYMISER.document({"thread": "a\nb\nc", "x": ["d\n"]}) == {"thread": "a\nb\nc", "x": ["d\n"]}
+
+
+def test_objects_within_objects_go_as_a_whole() -> None:
+    """What a user's object holds, to its end, and no more."""
+    text = ANONYMISER.text('got {"user": {"a": {"b": "carol"}, "c": "dave"}, "level": "info", "owner": {}, "d": "on"}')
+    assert "carol" not in text
+    assert "dave" not in text
+    assert text.endswith('}, "level": "info", "owner": {}, "d": "on"}')
+
+
+def test_what_neighbours_gave_away_is_not_counted_as_kept() -> None:
+    """However often a short value comes."""
+    anonymiser = Anonymiser(KEY)
+    for _ in range(3):
+        anonymiser.document({"thread": "user margaret is"})
+    assert anonymiser.kept() == {"user": 3, "is": 3}
+
+
 PIECES = ["a", "A", "1", "a@", "@a", "a.", "1.", "1-", "a=", "=", "%40", "/home/", "/a", "a:", ":", "1:", "?a=", "&a",
           "user ", "user=", "host=", "for user ", "Cookie ", "Cookie: ", "<a@b.c>", "A <", " : ", '"', 'user="', "(",
-          "a(uid=", "~", "Bearer ", "0:", "::", "\\", "{", '{"user":{', "a_b-", "1a", ") CMD ("]  # fmt: skip
+          "a(uid=", "~", "Bearer ", "0:", "::", "\\", "{", '{"user":{', '"user":{"a":', "a_b-", "1a",
+          ") CMD (", "user:", "eyJ.", "eyJa.", "--user ", "<user>", "user\\", '"user"=>']  # fmt: skip
 
 
 @pytest.mark.parametrize("piece", PIECES)
@@ -157,7 +221,7 @@ def test_no_rule_is_worse_than_linear(piece: str) -> None:
     """200 kB of one piece, alone and before an address: a quadratic rule takes minutes, a linear one a second."""
     began = time.process_time()
     text = piece * (200_000 // len(piece))
-    for tail in ("", "@shop.example", "\x00 <a@shop.example>"):
+    for tail in ("", "\n", "@shop.example", "\x00 <a@shop.example>"):
         assert len(Anonymiser(KEY).text(text + tail)) == len(text) + len(tail)
     assert time.process_time() - began < 60
 
@@ -191,6 +255,15 @@ def test_what_stays_is_counted() -> None:
     assert anonymiser.kept() == Counter()
 
 
+@pytest.mark.parametrize("quick", [True, False])
+def test_numbers_that_stay_are_counted(quick: bool) -> None:
+    """Those of fields too, in bulk and line by line: an order's number may be somebody's."""
+    kept = parsed("apache-combined", access_log(20), track_shape("apache"), KEY, quick=quick).kept
+    assert kept["200"] == 18
+    assert kept["101"] == 1
+    assert parsed("json-lines", ['{"time":1714566896,"order":4711,"x":true}'], key=KEY, quick=quick).kept == {"4711": 1}
+
+
 def test_the_audit_sorts_what_stays() -> None:
     """Words, hosts, numbers and tokens, the most frequent first."""
     audit = Audit()
@@ -200,6 +273,26 @@ def test_the_audit_sorts_what_stays() -> None:
         "words": {"closed": 9, "opened": 7}, "hosts": {"build7.zone": 3}, "numbers": {"4712": 5, "4711": 2},
         "tokens": {"blk_3886504": 1},
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("field", ["query", "path", "message"])
+def test_what_is_remembered_does_not_grow_without_end(field: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Long values that never come again are forgotten in time, whatever their field: as text and as a whole value."""
+    monkeypatch.setattr("paddock.imports.anonymise.CACHED_CHARACTERS", 50_000, raising=False)
+    monkeypatch.setattr("paddock.imports.words.CACHED_CHARACTERS", 50_000, raising=False)
+    anonymiser = Anonymiser(KEY)
+    sizes = []
+    tracemalloc.start()
+    for block in range(12):
+        lines = [
+            f'{{"@timestamp":"2026-01-05T10:00:00.000Z","x":"y","{field}":"a{block}_{number}{"_b" * 500}"}}\n'
+            for number in range(50)
+        ]
+        anonymiser.lines("".join(lines))
+        anonymiser.kept()
+        sizes.append(tracemalloc.get_traced_memory()[0])
+    tracemalloc.stop()
+    assert max(sizes[4:]) < max(sizes[:4]) + 250_000
 
 
 def test_the_audit_does_not_grow_without_end(monkeypatch: pytest.MonkeyPatch) -> None:

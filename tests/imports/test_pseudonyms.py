@@ -88,6 +88,11 @@ def test_numbers_stay_as_long(value: int) -> None:
     assert len(str(ONE.number(value))) == len(str(value))
 
 
+def test_numbers_of_an_index_stay_so() -> None:
+    """An id of 64 bits does not become a number that no long can hold."""
+    assert all(ONE.number(1_200_000_000_000_000_000 + each) < 1 << 63 for each in range(1000))
+
+
 @given(st.text(st.characters(exclude_categories=("Cs",)), max_size=20))
 def test_percent_encoded_values_are_replaced_in_their_coding(text: str) -> None:
     """A value that is nothing but escapes is not left as it is, and stays as long."""
