@@ -176,10 +176,10 @@ def find_result(identity: str) -> Any:
     :raises UsageError: if there is none; with the nearest ids.
     """
     from paddock.files import read_record
-    from paddock.rally.outcome import race_file
+    from paddock.rally.request import race_file
     from paddock.reports.origins import RaceRecord
     from paddock.suggestions import unknown
-    from paddock.tournaments.results import load_result
+    from paddock.tournaments.command import load_result
     from paddock.tournaments.store import tournament_ids
 
     files = {file.parent.name: file for file in _race_summaries()}

@@ -13,10 +13,9 @@ from paddock.files import write_json
 from paddock.race_options import PreparedRace
 from paddock.race_view import RaceView
 from paddock.rally import command
-from paddock.rally.outcome import Outcome
+from paddock.rally.process import Note, TaskProgress
 from paddock.rally.processes import RaceProcesses
-from paddock.rally.progress import Note, TaskProgress
-from paddock.rally.request import RaceRequest
+from paddock.rally.request import Outcome, RaceRequest
 from paddock.rally.run import race_records, run_race
 from paddock.sampling import Endpoint, Sampler, read_samples
 from paddock.summary import Expectation, Summary, render_summary, summarise, summary_as_json

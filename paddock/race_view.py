@@ -7,7 +7,7 @@ import time
 from rich.progress import Progress, TaskID
 
 from paddock.console import PLAIN_INTERVAL, messages, progress_columns, say, warn
-from paddock.rally.progress import Note, TaskProgress, seconds_left
+from paddock.rally.process import Note, TaskProgress, seconds_left
 
 # What Rally says that a user of Paddock need not read: the race id and the summary come from us.
 _UNINTERESTING = ("Race id is", "SUCCESS", "FAILURE", "Racing on track", "Executing benchmark with", "Skipping")

@@ -10,8 +10,7 @@ from paddock.client_options import ClientOptions
 from paddock.files import write_json
 from paddock.race import LOAD_JOURNAL, _with_journal
 from paddock.race_options import PreparedRace
-from paddock.rally.outcome import race_file
-from paddock.rally.request import RaceRequest
+from paddock.rally.request import RaceRequest, race_file
 from paddock.rally.run import race_records
 from paddock.reports.origins import RaceRecord
 from paddock.tracks import load_track

@@ -1,10 +1,8 @@
 """Cars: what a node is like, as Rally's team in cars/v1 describes it, and whether this machine can carry it."""
 
-from paddock.cars.checks import check_data_paths, check_machine
 from paddock.cars.combination import Combination, combine, parse_car_names
-from paddock.cars.files import Car, load_cars
-from paddock.cars.machine import Machine, largest_heap, this_machine
-from paddock.cars.values import parse_size
+from paddock.cars.files import Car, load_cars, parse_size
+from paddock.cars.machine import Machine, check_data_paths, check_machine, largest_heap, this_machine
 
 __all__ = [
     "Car",

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from paddock.cars.files import Car
-from paddock.cars.values import RALLY_VARIABLES, check_value, parse_size
+from paddock.cars.files import RALLY_VARIABLES, Car, check_value, parse_size
 from paddock.errors import UsageError
 from paddock.suggestions import unknown
 

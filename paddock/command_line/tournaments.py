@@ -157,7 +157,7 @@ def report(_context: Context, id: str, json: bool = False) -> None:  # noqa: A00
     from paddock.reports.terminal import render_terminal
     from paddock.reports.write import result_as_json, write_report
     from paddock.tables import as_json
-    from paddock.tournaments.results import load_result
+    from paddock.tournaments.command import load_result
     from paddock.tournaments.store import tournaments_folder
 
     result = load_result(id) if id == "latest" else find_result(id)

@@ -20,6 +20,7 @@ from paddock.imports.pseudonyms import Pseudonyms
 from paddock.imports.text import as_json, unescaped_json
 from paddock.imports.words import (
     HOST,
+    LONGEST_PATH,
     NAMED_BEHIND,
     NO_NAMES,
     PORT,
@@ -38,7 +39,7 @@ _KINDS = ("", USER, SECRET, QUERY, HOST, "uid", "command", "for", _NAMED, "schem
 _MARKS = ".:=!?-*#/"  # not counted as parts of words
 _PIECE = 1 << 18  # bytes replaced at a time
 _MOST_ENTRIES, _MOST_BYTES = 200_000, 1 << 24  # of the table; then it begins anew, so that memory stays constant
-_ASSIGNED = re.compile(r"\\*[\"']?\s*[:=]?\s*[\\\"'(\[{]*")
+_ASSIGNED = re.compile(r"\\*[\"']?\s*(?:[:=]>?)?\s*[\\\"'(\[{<]*")
 _VALUE_ENDS = re.compile(r"[\"\n]")
 _QUOTES = re.compile(r"[\"']")
 _INNER = re.compile(r"[^\w.-]+")
@@ -88,7 +89,7 @@ class Anonymiser:
         values = values[: cutting.find_values(self._table, source, self._seed, values)]
         self._learn()
         kinds = self._table.entries[values[:, 2], cutting.KIND]
-        numbers = np.where((kinds == cutting.USERS) | (kinds == cutting.SECRETS), cutting.NUMBERS, cutting.SKIPPED)
+        numbers = np.where((kinds == cutting.USERS) | (kinds == cutting.SECRETS), cutting.NUMBERS, cutting.WORD)
         domains = np.where(values[:, 3], kinds, numbers)
         self._find_proxied(data, values, domains)
         rows, marked = np.empty((size // 2 + 1, 4), np.int32), np.empty(size // 2 + 1, np.bool_)
@@ -132,7 +133,6 @@ class Anonymiser:
         if last == first:
             return
         texts = table.bytes[begin : end - 1].tobytes().decode("utf-8").split("\n")
-        becomes = texts.copy()
         self._audited += [text.strip(_MARKS) for text in texts]
         entries = table.entries[first:last]
         domains, alike = entries[:, cutting.DOMAIN], entries[:, cutting.ALIKE]
@@ -142,6 +142,7 @@ class Anonymiser:
             entries[number, cutting.KIND] = kind_of_word(text) != "" or self._words.word(text) != text
         settled = of_skeletons | ((alike > 0) & (table.entries[alike, cutting.KIND] == 0))
         unsettled = np.flatnonzero(~settled)
+        becomes = memoryview(table.becomes)
         for number, domain in zip(unsettled.tolist(), domains[unsettled].tolist(), strict=True):
             text, entry = texts[number], first + number
             plain = text
@@ -156,6 +157,7 @@ class Anonymiser:
                 changed = self._words.word(plain)
             elif domain >= cutting.PATHS:
                 path = f"{self._paths[domain - cutting.PATHS]}.{plain}" if domain > cutting.PATHS else plain
+                path = path[-LONGEST_PATH:]
                 self._paths[entry], self._fields[path] = path, entry
                 entries[number, cutting.KIND] = _KINDS.index(kind_of_field(path))
                 continue
@@ -165,10 +167,11 @@ class Anonymiser:
                 changed = self._whole[_KINDS[domain]](plain)
             if changed != plain:
                 entries[number, cutting.CHANGES] = True
-                becomes[number] = as_json(changed)[1:-1] if "\\" in text else changed
+                put = as_json(changed)[1:-1] if "\\" in text else changed
+                begin = int(entries[number, cutting.START])
+                becomes[begin : begin + len(text.encode("utf-8"))] = put.encode("utf-8")  # which must be as long
                 parts = {*_INNER.split(plain)} & {*_INNER.split(changed)} if _INNER.search(plain) else ()
                 self._audited[entry] = tuple(parts)
-        table.becomes[begin:end] = np.frombuffer(("\n".join(becomes) + "\n").encode("utf-8"), np.uint8)
 
     def kept(self) -> Counter[str]:
         """How often each word stood in the texts since the last call and stayed; of changed words, their parts."""
@@ -193,11 +196,15 @@ class Anonymiser:
         found = np.empty((len(rows), 4), np.int32)
         count = cutting.find_telling(self._table, np.frombuffer(data, np.uint8), rows, marked, found)
         spans = rows.reshape(-1).data
-        changed = dict(self._by_context(found[:count].tolist(), _Pieces(data, spans, 0), _Pieces(data, spans, 1)))
-        for place, word in changed.items():
+        words, gaps = _Pieces(data, spans, 0), _Pieces(data, spans, 1)
+        target, changed = memoryview(out), []
+        for place, word in dict(self._by_context(found[:count].tolist(), words, gaps)).items():
             at = slice(spans[4 * place], spans[4 * place + 1])
-            out[at] = (as_json(word)[1:-1] if b"\\" in data[at] else word).encode("utf-8")
-        np.subtract.at(self._table.entries[:, cutting.COUNT], rows[list(changed), 2], 1)
+            put = (as_json(word)[1:-1] if b"\\" in data[at] else word).encode("utf-8")
+            if target[at] != put:
+                target[at] = put  # which must be as long
+                changed.append(place)
+        np.subtract.at(self._table.entries[:, cutting.COUNT], rows[changed, 2], 1)
 
     def _by_context(
         self, telling: Iterable[tuple[int, int, int, int]], words: _Pieces, gaps: _Pieces
@@ -213,14 +220,14 @@ class Anonymiser:
             if kind and "\n" not in gap and place >= done:
                 if kind in self._whole or kind == "cookie":
                     rule = self._cookies if kind == "cookie" else self._assigned
-                    for done, word in rule(kind, place, last, words, gaps):
+                    for done, word in rule(kind, place, first, last, words, gaps):
                         yield done, word
                 elif kind == "for":
                     # for X from, for invalid user X from, for user X from
                     name = place + 1
-                    while name < last and words[name] in ("invalid", "user", "illegal"):
+                    while name < last and words[name] in ("invalid", "user", "illegal") and "\n" not in gaps[name]:
                         name += 1
-                    if name < last and words[name + 1] == "from":
+                    if name < last and words[name + 1] == "from" and "\n" not in gaps[name]:
                         yield name, self._user(words[name])
                 elif kind == "scheme" and len(words[place + 1]) >= 8 and gap.isspace():
                     yield place + 1, self._secret(words[place + 1])
@@ -232,43 +239,60 @@ class Anonymiser:
                 kind == "command"
                 and place > first + 1
                 and gaps[place - 1].startswith(")")
+                and "\n" not in gaps[place - 1]
                 and gaps[place - 2].endswith("(")
             ):
                 yield place - 1, self._user(words[place - 1])  # (X) CMD
             elif kind == "uid" and place > first and gaps[place - 1] == "(" and words[place - 1]:
                 yield place - 1, self._user(words[place - 1])  # X(uid=0)
-            elif gap == " : " and words[place] and _begins(words, gaps, place, first):
+            elif gap == " : " and words[place] and words[place + 1] and _begins(words, gaps, place, first):
                 yield place, self._user(words[place])  # sudo: X : TTY=
-            elif "<" in gap and place < last and "@" in words[place + 1]:
+            elif "<" in gap and "\n" not in gap and place < last and "@" in words[place + 1]:
                 yield from self._display_name(place, first, words, gaps)
 
-    def _assigned(self, kind: str, place: int, last: int, words: _Pieces, gaps: _Pieces) -> Iterator[tuple[int, str]]:
+    def _assigned(
+        self, kind: str, place: int, first: int, last: int, words: _Pieces, gaps: _Pieces
+    ) -> Iterator[tuple[int, str]]:
         """The value behind a name, in quotes or not."""
         word, gap, value = words[place], gaps[place], words[place + 1]
         replace = self._whole[kind]
         field = gap.startswith('":"')
         if (field and '"' in gap[3:]) or (kind in (QUERY, HOST) and not field):
             return
-        if not (field or _ASSIGNED.fullmatch(gap)) or (word[-1:] == "=" and gap.isspace()):
+        element = gap == ">" and place > first and gaps[place - 1].endswith("<")
+        if not (field or element or _ASSIGNED.fullmatch(gap)) or (word[-1:] == "=" and gap.isspace()):
             return
-        if word[-1:] not in (":", "=") and ":" not in gap and "=" not in gap:
+        behind = gaps[place + 1] if place + 1 < last else ""
+        if value[-1:] == "=" or (value[-1:] == ":" and kind_of_word(value)):  # the next name: there is no value
+            return
+        if word[:2] == "--" and gap.isspace():  # --password X
+            if not value.startswith("-"):
+                yield place + 1, replace(value)
+            return
+        if not element and word[-1:] not in (":", "=") and ":" not in gap and "=" not in gap:
             named = word.lower() in NAMED_BEHIND and not gap.strip(" \t\"'([")
             if named and value and "=" not in value and value.lower() not in NO_NAMES:
                 yield place + 1, self._user(value)
-            return
-        if value.lower() in SCHEMES and place + 2 <= last and gaps[place + 1].isspace():
+                if set(behind) == {"\\"}:  # DOMAIN\X
+                    yield place + 2, self._user(words[place + 2])
+                return
+            if kind != SECRET or gap.strip() not in ("'", '"'):  # password 'X'
+                return
+        if value.lower() in SCHEMES and behind.isspace() and "\n" not in behind and words[place + 2]:
             yield place + 2, replace(words[place + 2])
             return
-        if "{" in gap:  # an object: what is no name in it
-            for further in range(place + 1, last + 1):
-                behind = gaps[further] if further < last else "}"
-                if '":' not in behind:
-                    yield further, replace(words[further])
-                if "}" in behind or "\n" in behind:
+        if "{" in gap:  # an object: what is no name in it; names are passed as well, so that each is met once
+            depth = gap.count("{") - gap.count("}")
+            for further in range(place + 1, last + 1 if depth > 0 else 0):
+                behind, newline, _ = (gaps[further] if further < last else "\n").partition("\n")
+                yield further, (self._words.word if '":' in behind or "=>" in behind else replace)(words[further])
+                depth += behind.count("{") - behind.count("}")
+                if depth <= 0 or newline:
                     return
-        quote = ['"'] if field else _QUOTES.search(gap[::-1])
+            return
+        quote = ['"'] if field else ["<"] if element else _QUOTES.search(gap[::-1])
         end = place + 1
-        while quote and end < last and quote[0] not in gaps[end] and "\n" not in gaps[end]:
+        while quote and end < last and words[end + 1] and quote[0] not in gaps[end] and "\n" not in gaps[end]:
             end += 1
         pieces = [value, *(piece for each in range(place + 1, end) for piece in (gaps[each], words[each + 1]))]
         before = gap[3:] if field else ""
@@ -280,7 +304,9 @@ class Anonymiser:
                 yield place + 1 + number // 2, replaced[at : at + len(piece)]
             at += len(piece)
 
-    def _cookies(self, _kind: str, place: int, last: int, words: _Pieces, gaps: _Pieces) -> Iterator[tuple[int, str]]:
+    def _cookies(
+        self, _kind: str, place: int, _first: int, last: int, words: _Pieces, gaps: _Pieces
+    ) -> Iterator[tuple[int, str]]:
         """Everything to the end of the line or of the quotes."""
         for further in range(place + 1, last + 1):
             gap = gaps[further - 1]
@@ -319,7 +345,7 @@ def _begins(words: _Pieces, gaps: _Pieces, place: int, first: int) -> bool:
     """Whether a word is the first one of a text, a line or a field, or comes after sudo."""
     return (
         place == first
-        or "\n" in gaps[place - 1]
+        or ("\n" in gaps[place - 1] and not gaps[place - 1].rpartition("\n")[2].strip())
         or words[place - 1] == "sudo:"
         or gaps[place - 1].rstrip().endswith('":"')
         or (place == first + 1 and not words[first] and gaps[first].isspace())

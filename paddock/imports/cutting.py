@@ -16,7 +16,6 @@ from paddock.compilation import compiled
 # What an entry of the table is (its domain): a word of a text, a value that goes whole, a skeleton, or the path of a
 # field, PATHS and the entry of the path before it.
 WORD, USERS, SECRETS, QUERIES, HOSTS, NUMBERS, SKELETON, PATHS = range(8)
-SKIPPED = -1
 # Kinds of words, besides the first five above: those that may have something to do with a word before them, others.
 UID, COMMAND, FOR = range(5, 8)
 # Classes of bytes: of words, gaps between them, escapes, and the first bytes of spaces beyond ASCII.
@@ -31,8 +30,8 @@ _CLASSES[[ord(each) for each in " \"'()[]{},;|<>\t\n\r\v\f\x1c\x1d\x1e\x1f"]] = 
 _CLASSES[ord("\\")] = _ESCAPE
 _CLASSES[[0xC2, 0xE1, 0xE2, 0xE3]] = _SPACES
 _QUOTE, _APOSTROPHE, _BACKSLASH, _NEWLINE, _COLON, _EQUALS, _LESS, _AT = (ord(each) for each in "\"'\\\n:=<@")
-_OPENING, _CLOSING, _OPEN_LIST, _CLOSE_LIST, _DASH, _DOT, _UNDERSCORE, _SLASH, _ZERO, _SMALL_A = (
-    ord(each) for each in "{}[]-._/0a"
+_OPENING, _CLOSING, _OPEN_LIST, _CLOSE_LIST, _DASH, _DOT, _UNDERSCORE, _SLASH, _ZERO, _SMALL_A, _SMALL_N = (
+    ord(each) for each in "{}[]-._/0an"
 )
 
 
@@ -186,13 +185,14 @@ def _gap(data, at, end):  # type: ignore[no-untyped-def]
 def _skeleton(data, begin, end, skeleton):  # type: ignore[no-untyped-def]
     """Whether what a word becomes does not depend on which digits it has, and the word with zeros for them.
 
-    Runs of hexadecimal digits with a digit among them become zeros as well, with an a at the end where a letter is.
+    Runs of hexadecimal digits with a digit among them become zeros as well, with an a at the end where a letter is; but
+    not in values, which are an id if they are digits alone.
     Words that may be addresses, ids, tokens or parameters are not told this way.
     """
     if end - begin > _LONGEST_ALIKE:
         return False
     dots = dashes = underscores = colons = digits = 0
-    at = begin
+    at, is_value = begin, False
     while at < end:
         run, numbers, hexadecimal = at, 0, True
         while at < end:
@@ -207,7 +207,7 @@ def _skeleton(data, begin, end, skeleton):  # type: ignore[no-untyped-def]
             at += 1
         if at - run >= _MOST_RANDOM:
             return False
-        if hexadecimal and numbers:
+        if hexadecimal and numbers and not is_value:
             for place in range(run, at):
                 skeleton[place - begin] = _ZERO
             if not 48 <= data[at - 1] <= 57:
@@ -219,6 +219,7 @@ def _skeleton(data, begin, end, skeleton):  # type: ignore[no-untyped-def]
             dashes += byte == _DASH
             underscores += byte == _UNDERSCORE
             colons += byte == _COLON
+            is_value = is_value or byte == _EQUALS
             if byte not in (_DOT, _DASH, _UNDERSCORE, _COLON, _EQUALS, _SLASH):
                 return False
             skeleton[at - begin] = byte
@@ -255,8 +256,9 @@ def _names_mail(data, begin, end, mail, mail_end):  # type: ignore[no-untyped-de
 def cut(table, data, seed, values, domains, rows, marked):  # type: ignore[no-untyped-def]
     """Cut values into words, and look these up.
 
-    Gaps are spaces, quotes, brackets and the like, with a single : or = behind them. Between two gaps there is a word;
-    before the first gap and behind the last one there may be none.
+    Gaps are spaces, quotes, brackets and the like, with a single : or = behind them on their line, and more of them on
+    that line. Between two gaps there is a word; before the first gap, behind the last one and where a line ends behind
+    a : or = there may be none.
 
     :param values, domains: as ``find_values`` has them, and what each is: WORD if it is to be cut.
     :param rows: of each word, or value as a whole: begin, end, entry, and the number of the value.
@@ -267,8 +269,6 @@ def cut(table, data, seed, values, domains, rows, marked):  # type: ignore[no-un
     row = 0
     for value in range(domains.size):
         at, end = values[value, 0], values[value, 1]
-        if domains[value] == SKIPPED:
-            continue
         if domains[value] != WORD:
             entry = _entry(table, data, at, end, domains[value], _hash(data, at, end, seed))
             rows[row, 0], rows[row, 1], rows[row, 2], rows[row, 3] = at, end, entry, value
@@ -296,15 +296,18 @@ def cut(table, data, seed, values, domains, rows, marked):  # type: ignore[no-un
             row += 1
             if at >= end:
                 break
-            gap, less, assigned = at, False, False
+            gap, less, assigned, ends = at, False, False, False
             while at < end:
                 size = _gap(data, at, end)
                 if size == 0:
-                    if assigned or data[at] not in (_COLON, _EQUALS):
+                    if assigned or ends or data[at] not in (_COLON, _EQUALS):
                         break
                     if at + 1 < end and data[at + 1] in (_COLON, _EQUALS):
                         break
                     assigned, size = True, 1
+                ends = data[at] == _BACKSLASH and data[at + 1] == _SMALL_N
+                if ends and assigned:
+                    break
                 less = less or data[at] == _LESS
                 at += size
             marked[row - 1] = at - gap == 3 and data[gap] == 32 and data[gap + 1] == _COLON and data[gap + 2] == 32
@@ -353,9 +356,10 @@ def find_telling(table, data, rows, marked, found):  # type: ignore[no-untyped-d
                 continue
             if kind <= HOSTS:
                 end = rows[row, 1]
-                # Nothing is assigned but with a sign.
+                # Nothing is assigned but with a sign, or by an option (--password X).
                 bare = row < last and rows[row + 1, 0] == end + 1 and data[end] == 32
-                if row == last or (bare and data[end - 1] not in (_COLON, _EQUALS)):
+                option = data[rows[row, 0]] == _DASH and data[rows[row, 0] + 1] == _DASH
+                if row == last or (bare and not option and data[end - 1] not in (_COLON, _EQUALS)):
                     continue
             if kind == FOR and not _may_be_for(data, rows, row, last):
                 continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -64,7 +65,7 @@ def choose_format(choice: FormatChoice, source: Source, say: Callable[[str], Non
     if found[0].share < _ENOUGH:
         raise FileError(
             source.label,
-            f"no format fits most of the first {found[0].lines:,} lines. {fits_sentence(found)}.",
+            f"no format fits most of the first {found[0].lines:,} lines. {_json_sentence(choice, sample, found)}.",
         )
     say(f"{fits_sentence(found)}; taking {found[0].format}.")
     return replace(choice, name=found[0].format)
@@ -94,6 +95,15 @@ def fits_sentence(found: Sequence[Fit]) -> str:
     if not best:
         return "No format that is known fits any of them; describe it with --format 'regex=...' or 'grok=...'"
     return "The best fit is " + ", then ".join(f"{fit.format} ({fit.fitting:,} of {fit.lines:,} lines)" for fit in best)
+
+
+def _json_sentence(choice: FormatChoice, sample: Block, found: Sequence[Fit]) -> str:
+    """As ``fits_sentence``; of objects of JSON, why most of them are no events."""
+    tried = try_out(replace(choice, name="json-lines"), sample)
+    reasons = Counter(reason for _, reason, line in tried.bad if line.lstrip().startswith("{"))
+    if not reasons or sum(reasons.values()) < _ENOUGH * found[0].lines:
+        return fits_sentence(found)
+    return f"They are JSON, but most often: {reasons.most_common(1)[0][0]}; --time-field names the one with the time"
 
 
 def _try(choice: FormatChoice, sample: Block) -> Fit:

@@ -68,8 +68,8 @@ def check_options(options: ImportOptions) -> BadLineLimit:
         raise UsageError("--key-file is for --anonymise: add that, or leave the key file out.")
     if options.audit and not options.anonymise:
         raise UsageError("--audit is for --anonymise: add that, or leave the audit out.")
-    if options.audit and not Path(options.audit).expanduser().parent.is_dir():
-        raise FileError(options.audit, "there is no folder for this file: make it first.")
+    if options.audit:
+        _check_audit(Path(options.audit).expanduser(), expanded(options.files), options.key_file)
     if options.year is not None and not _YEARS[0] <= options.year <= _YEARS[1]:
         raise UsageError(f"--year {options.year} is no year from {_YEARS[0]} to {_YEARS[1]}.")
     return BadLineLimit(options.max_bad)
@@ -111,6 +111,17 @@ def expanded(names: tuple[str, ...]) -> list[str]:
             raise FileError(name, "no file matches this pattern: check it.")
         result += found
     return result
+
+
+def _check_audit(audit: Path, files: list[str], key_file: str | None) -> None:
+    """Refuse a file that cannot be written, or that is to be read."""
+    if not audit.parent.is_dir():
+        raise FileError(audit, "there is no folder for this file: make it first.")
+    if audit.is_dir():
+        raise FileError(audit, "this is a folder: name a file in it for --audit.")
+    read = [Path(name).expanduser() for name in (*files, *([key_file] if key_file else []))]
+    if audit.exists() and any(path.exists() and path.samefile(audit) for path in read):
+        raise UsageError(f"--audit would overwrite {audit}, which the import reads: name another file.")
 
 
 def _check_name(name: str) -> None:

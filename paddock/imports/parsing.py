@@ -19,7 +19,7 @@ import orjson
 from paddock.errors import MachineError
 from paddock.imports.formats.base import BadLine
 from paddock.imports.formats.catalogue import FormatChoice
-from paddock.imports.formats.json_lines import JsonLines
+from paddock.imports.formats.json_lines import DEEPEST, JsonLines
 from paddock.imports.formats.lines import TRACE_LINE, AccessLog
 from paddock.imports.shape import TIME_FIELD, Fitter, Shape
 from paddock.imports.sources import LONGEST_LINE, Block, LongLine
@@ -156,6 +156,8 @@ class BlockParser:
                 # It rounds whole numbers beyond 64 bits to fractions; such large ones it writes with an exponent.
                 if b"e+" in orjson.dumps(document) or len(line) > LONGEST_LINE or type(document) is not dict:
                     raise ValueError
+                if line.count(b"{") + line.count(b"[") > DEEPEST:  # perhaps within one another
+                    raise ValueError
                 event = objects.taken(document, b"null" in line)
             except (ValueError, TypeError, BadLine):
                 self._slow(decoded(line + b"\n"), number, parsed, pieces)
@@ -171,10 +173,7 @@ class BlockParser:
                 # A character has a byte at least, so most lines need not be encoded to be measured.
                 if (more or len(line) > LONGEST_LINE // 4) and _size((line, *more)) > LONGEST_LINE:
                     raise BadLine(TOO_LONG)
-                try:
-                    self._add(*self._format.event(line, more), parsed, pieces)
-                except RecursionError:
-                    raise BadLine("nested too deeply") from None
+                self._add(*self._format.event(line, more), parsed, pieces)
             except BadLine as reason:
                 parsed.bad += [(number + place, str(reason), each) for place, each in enumerate((line, *more))]
             else:

@@ -24,6 +24,7 @@ _RANGES = (
 _PERCENT = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
 _DIGIT_STARTS = (0, 0, 10, 100)  # the least octet of so many digits
 _OCTETS = (0, 10, 90, 156)  # and how many there are
+_BEYOND_LONG = str(1 << 63)
 _HEXADECIMAL = "0123456789abcdef"
 _EIGHT = struct.Struct(">8I").unpack
 
@@ -51,11 +52,12 @@ class Pseudonyms:
         return result if result != text else "".join(map(_next, text))
 
     def number(self, text: str) -> str:
-        """A number in JSON of as many digits, its sign and exponent the same."""
+        """A number in JSON of as many digits, its sign and exponent the same; a long stays one."""
         digits, exponent, power = text.lstrip("-").partition("e")
         replaced = self.word(digits)
-        if replaced[0] == "0" and replaced[1:2].isdigit():
-            replaced = "1" + replaced[1:]
+        begins_with_zero = replaced[0] == "0" and replaced[1:2].isdigit()
+        if begins_with_zero or (len(digits) == len(_BEYOND_LONG) and digits < _BEYOND_LONG <= replaced):
+            replaced = ("2" if digits == "1" + replaced[1:] else "1") + replaced[1:]
         return "-" * (text[0] == "-") + replaced + exponent + power
 
     def hexadecimal(self, text: str) -> str:

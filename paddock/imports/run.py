@@ -143,14 +143,15 @@ class _Import:
         finally:
             if unshifted != temporary:
                 unshifted.unlink(missing_ok=True)
+        if self._options.audit:
+            names = sorted({name for name, _ in self._totals.kinds})
+            self._totals.audit.write(Path(self._options.audit).expanduser(), names)
         record = finish_corpus(
             temporary,
             written,
             corpus_file(track, self._options.name, written.documents),
             Provenance(self._options.name, track, FROM_IMPORT, details=self._details(bad, seconds or 0)),
         )
-        if self._options.audit:
-            self._totals.audit.write(Path(self._options.audit).expanduser())
         return ImportSummary(record, bad.keep(), time.monotonic() - began, self._totals.read_bytes)
 
     def _parse_and_write(
@@ -198,10 +199,22 @@ class _Import:
         )
 
     def _seconds_to_now(self) -> int | None:
-        """How far all times have to be moved; None if that is not wanted."""
-        if not self._options.shift_to_now or self._totals.times.latest is None:
+        """How far all times have to be moved; None if that is not wanted.
+
+        :raises UsageError: if the earliest one would be moved before the year 1.
+        """
+        earliest, latest = self._totals.times.earliest, self._totals.times.latest
+        if not self._options.shift_to_now or earliest is None or latest is None:
             return None
-        return int(time.time()) - self._totals.times.latest // 1000
+        seconds, times = int(time.time()) - latest // 1000, IsoTimes()
+        try:
+            times.text(earliest + seconds * 1000)
+        except OverflowError:
+            raise UsageError(
+                f"Times are from {times.text(earliest)} to {times.text(latest)}, too far apart for --shift-to-now: "
+                f"leave it out, or take the lines with the wrong times out."
+            ) from None
+        return seconds
 
     def _details(self, bad: BadLines, shifted_seconds: int) -> dict[str, object]:
         options = self._options

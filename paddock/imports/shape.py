@@ -112,9 +112,7 @@ class Fitter:
             self.kinds.update(*kinds)
         return document
 
-    def _survey(
-        self, values: dict[str, Any], path: str, kinds: list[frozenset[tuple[str, str]]], in_list: bool = False
-    ) -> _Layout:
+    def _survey(self, values: dict[str, Any], path: str, kinds: list[frozenset[tuple[str, str]]]) -> _Layout:
         """Check the names of an object and of those in it; their kinds are added."""
         types = (path, *values, *map(type, values.values()))
         layout = self._layouts.get(types)
@@ -123,7 +121,7 @@ class Fitter:
             if len(self._layouts) >= _MOST_LAYOUTS:
                 self._layouts.clear()
             self._layouts[types] = layout
-        if layout.refused and not in_list:
+        if layout.refused:
             raise BadLine(layout.refused)
         kinds.append(layout.kinds)
         for name in layout.whole:
@@ -132,11 +130,11 @@ class Fitter:
         for name in layout.inner:
             value = values[name]
             if isinstance(value, dict):
-                self._survey(value, f"{path}{name}.", kinds, in_list)
+                self._survey(value, f"{path}{name}.", kinds)
             else:
                 # One text says as much as all.
                 for element in value[:1] if set(map(type, value)) == {str} else value:
-                    self._survey({name: element}, path, kinds, in_list=True)
+                    self._survey({name: element}, path, kinds)
         return layout
 
     def _layout(self, values: dict[str, Any], path: str) -> _Layout:
@@ -210,5 +208,4 @@ def _refusal(name: str, path: str) -> str:
     """Why Elasticsearch refuses a name; "" if it takes it."""
     if not path and name in _RESERVED:
         return f"Elasticsearch keeps the field {name} for itself"
-    wrong = not name.strip(" .") or name[0] == "." or name[-1] == "." or ".." in name
-    return "a field name that Elasticsearch refuses" if wrong else ""
+    return "" if all(map(str.strip, name.split("."))) else "a field name that Elasticsearch refuses"

@@ -73,7 +73,7 @@ class Source:
         return self.pieces() if self.path else self._contents(_raw_pieces(self.head, io.BytesIO()))
 
     def _contents(self, raw: Iterator[bytes]) -> Iterator[bytes]:
-        plain = _decompressed(raw, self) if self.compression else raw
+        plain = _without_mark(_decompressed(raw, self) if self.compression else raw)
         return (piece.replace(b"\r", b"\n") for piece in plain) if self.returns else plain
 
     def beginning(self, lines: int, most_bytes: int = 1 << 20) -> bytes:
@@ -168,12 +168,20 @@ def _looked_at(source: Source) -> Source:
     return source
 
 
+def _without_mark(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    begin = b""
+    for piece in pieces:
+        begin += piece
+        if len(begin) >= len(BYTE_ORDER_MARK):
+            break
+    yield begin.removeprefix(BYTE_ORDER_MARK)
+    yield from pieces
+
+
 def _raw_pieces(
     head: bytes, stream: IO[bytes], size: int = _PIECE, advance: Callable[[int], None] | None = None
 ) -> Iterator[bytes]:
     piece = head or stream.read(size)
-    if piece.startswith(BYTE_ORDER_MARK):
-        piece = piece[len(BYTE_ORDER_MARK) :] or stream.read(size)
     while piece:
         yield piece
         if advance:

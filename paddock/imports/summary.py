@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -54,14 +54,15 @@ class Audit:
                 break
         return result
 
-    def write(self, file: Path) -> None:
-        """All of them: kind, count and text, separated by tabs, the most frequent first.
+    def write(self, file: Path, names: Iterable[str] = ()) -> None:
+        """All of them: kind, count and text, separated by tabs, the most frequent first; then names of fields.
 
         :raises FileError: if the file cannot be written.
         """
         try:
             with file.open("w", encoding="utf-8", errors="replace") as target:
                 target.writelines(f"{kind}\t{count}\t{text}\n" for kind, text, count in self._sorted())
+                target.writelines(f"names\t\t{name}\n" for name in names)
                 if self.forgotten:
                     target.write(f"and at least {self.forgotten} further ones, which were too rare to be counted\n")
         except OSError as error:
@@ -80,7 +81,7 @@ def _kind(text: str) -> str:
     return "tokens" if _TOKEN.fullmatch(text) else "words"
 
 
-_MOST_REASONS = 10
+_MOST_SENTENCES = 10
 _MOST_FIELDS, _DEEPEST = 1000, 20  # index.mapping.total_fields.limit and index.mapping.depth.limit
 
 
@@ -177,7 +178,7 @@ class ImportSummary:
             f"{self._speed:.0f} MB/s: {self.record.documents:,} events, {details['joined']:,} lines joined to one, "
             f"{details['blank']:,} blank, {details['bad']:,} bad."
         )
-        for reason, count in list(details["bad_reasons"].items())[:_MOST_REASONS]:
+        for reason, count in list(details["bad_reasons"].items())[:_MOST_SENTENCES]:
             yield f"  bad: {count:,} x {reason}"
         if self.bad_file:
             privacy = " They are not anonymised." if details["anonymised"] else ""
@@ -201,13 +202,15 @@ class ImportSummary:
             )
         if details["not_utf8"]:
             yield f"{details['not_utf8']:,} lines had bytes that are no UTF-8; they were read as Latin-1."
-        for name, count in details["left_out"].items():
-            yield f"The track {self.record.track} has no field '{name}': left out of {count:,} documents."
-        for name, kinds in details["mixed_fields"].items():
-            yield (
-                f"The field '{name}' has {' and '.join(kinds)}: Elasticsearch may refuse those that differ from the "
-                f"first; mend the log if a race reports errors."
-            )
+        yield from _first(
+            f"The track {self.record.track} has no field '{name}': left out of {count:,} documents."
+            for name, count in details["left_out"].items()
+        )
+        yield from _first(
+            f"The field '{name}' has {' and '.join(kinds)}: Elasticsearch may refuse those that differ from the "
+            f"first; mend the log if a race reports errors."
+            for name, kinds in details["mixed_fields"].items()
+        )
         yield from self._index_sentences()
         if details["anonymised"]:
             yield (
@@ -231,8 +234,18 @@ class ImportSummary:
             )
         if details["depth"] > _DEEPEST:
             yield f"Objects are nested {details['depth']} deep, and an index takes {_DEEPEST} levels, {remedy}."
-        for name in details["too_large"]:
-            yield f"The field '{name}' has numbers beyond 64 bits, which an index refuses, {remedy}."
+        yield from _first(
+            f"The field '{name}' has numbers beyond 64 bits, which an index refuses, {remedy}."
+            for name in details["too_large"]
+        )
+
+
+def _first(sentences: Iterable[str]) -> Iterator[str]:
+    """Sentences of the same kind, and how many further ones there are."""
+    found = list(sentences)
+    yield from found[:_MOST_SENTENCES]
+    if len(found) > _MOST_SENTENCES:
+        yield f"The same goes for {len(found) - _MOST_SENTENCES:,} further fields: --json has them all."
 
 
 def details(totals: Totals, reasons: Counter[str], **further: Any) -> dict[str, Any]:
@@ -263,8 +276,12 @@ def details(totals: Totals, reasons: Counter[str], **further: Any) -> dict[str, 
 
 def _mixed(kinds: set[tuple[str, str]]) -> dict[str, list[str]]:
     """Fields that have values of more than one kind."""
-    by_field: dict[str, list[str]] = {}
+    by_field: dict[str, set[str]] = {}
     for name, kind in sorted(kinds):
         if kind not in (TOO_LARGE, "lists"):
-            by_field.setdefault(name, []).append(kind)
-    return {name: found for name, found in by_field.items() if len(found) > 1}
+            by_field.setdefault(name, set()).add(kind)
+        outer = name.rpartition(".")[0]
+        while outer and "objects" not in by_field.setdefault(outer, set()):
+            by_field[outer].add("objects")  # whether it is written so, or as a name with dots
+            outer = outer.rpartition(".")[0]
+    return {name: sorted(found) for name, found in by_field.items() if len(found) > 1}

@@ -16,6 +16,7 @@ _MONTHS = {name: number for number, name in enumerate(_MONTH_NAMES, 1)}
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 _SECOND = datetime.timedelta(seconds=1)
 _A_DAY = 86_400
+_LONGEST = 100  # characters of a time in one of the usual forms
 _CACHED = 50_000  # minutes; then it begins anew, so that memory stays constant
 
 _ZONE = r"(?P<zone>Z|UTC|GMT|[+-]\d\d(?::?\d\d)?)?"
@@ -129,6 +130,8 @@ class Clock:
 
         :raises ValueError: if it is no time.
         """
+        if self._takes_parts and len(text) > _LONGEST:
+            raise ValueError("too long for a time")
         parts = _TO_THE_MINUTE.fullmatch(text) if self._takes_parts else None
         if parts is None:
             return self._read(text)

@@ -25,7 +25,7 @@ _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _USERS = words_of(
     "user users username userid login loginname logname account acct accountname owner ruser email mail emailaddress "
     "realname nickname nick author customer customerid member person ident displayname fullname firstname lastname "
-    "givenname surname screenname auth uname phone"
+    "givenname surname screenname auth uname phone ugi principal"
 )
 _SECRETS = words_of(
     "password passwd pwd pass passphrase passcode secret secrets token tokens apikey authorization cookie cookies "
@@ -38,12 +38,13 @@ _PAIRS = {
     ("api", "key"): SECRET, ("access", "key"): SECRET, ("private", "key"): SECRET, ("secret", "key"): SECRET,
     ("session", "id"): SECRET, ("sess", "id"): SECRET,
 }  # fmt: skip
+_ENTRIES = frozenset(("uid", "cn", "sn"))  # of a directory
 _QUERIES = frozenset(("query", "query_string", "querystring", "args", "params", "parameters"))
 _HOSTS = frozenset(
     ("host", "hostname", "rhost", "client", "clientip", "clienthost", "remotehost", "remoteaddr", "servername", "vhost",
      "peer", "xforwardedfor")
 )  # fmt: skip
-HOMES = frozenset(("home", "Users", "users", "user", "staging", "u"))
+HOMES = frozenset(("home", "Users", "users", "user", "staging", "u", "accounts", "customers", "members", "profiles"))
 RESETS = frozenset(("reset", "password-reset", "reset-password", "reset_password", "verify", "confirm", "activate",
                      "activation", "invite", "unsubscribe", "token", "tokens", "session", "sessions"))  # fmt: skip
 # Pages below /user that are nobody's.
@@ -63,7 +64,7 @@ NAMED_BEHIND = words_of("user username login logname account acct owner ruser us
 NO_NAMES = words_of(
     "not is was are has had have with from for and or to by in on of at as does did can could will who that agent name "
     "id unknown logged login session account error failed failure succeeded success successful attempt attempts denied "
-    "locked timeout page form request process service services manager data space mode"
+    "locked timeout number page form request process service services manager data space mode"
 )
 SCHEMES = frozenset(("basic", "bearer", "digest", "token", "negotiate", "ntlm", "apikey"))
 _CONTEXTS = {
@@ -72,15 +73,20 @@ _CONTEXTS = {
 }  # fmt: skip
 
 
-@lru_cache(maxsize=10_000)
+LONGEST_PATH = 200  # characters of a field's path that are looked at
+
+
 def kind_of_field(path: str) -> str:
     """USER, SECRET, QUERY, HOST or nothing.
 
     :param path: the names from the outside in, with dots between them; parts may also be divided by - and _ or as in
-        displayName.
+        displayName. Those of Java begin with -D. Of a long path the innermost names count.
     """
-    if len(path) > 200:
-        return ""
+    return _kind_of_field(path[-LONGEST_PATH:].removeprefix("-D"))
+
+
+@lru_cache(maxsize=10_000)
+def _kind_of_field(path: str) -> str:
     last = path.rpartition(".")[2].lower()
     if last in _QUERIES:
         return QUERY
@@ -106,7 +112,8 @@ def kind_of_word(word: str) -> str:
     return _CONTEXTS.get(name.lower()) or kind_of_field(name)
 
 
-_REMEMBERED = 20_000  # values of each kind
+# Values of each kind remembered, and their characters; then it begins anew, so that memory stays constant.
+_REMEMBERED, _REMEMBERED_CHARACTERS = 20_000, 2_000_000
 _MOST_DIGITS, _LEAST_RANDOM = 4, 24
 _PLAIN = re.compile(rf"\d*|[A-Za-z0-9]{{,{_LEAST_RANDOM - 1}}}[.:]?", re.ASCII)
 _PAIRED = re.compile(r"[=?&#]")
@@ -125,8 +132,29 @@ _HARDWARE = re.compile(
 )
 _RANDOM = re.compile(rf"[A-Za-z0-9]{{{_LEAST_RANDOM},}}")
 _DOMAIN = re.compile(r"[\w-]+(?:\.[\w-]+)+")
+# Behind an @, where an object of Java has a hexadecimal number.
+_HOST_ALONE = re.compile(r"(?![0-9a-f]+$)[A-Za-z][\w-]*")
+_DOTTED = re.compile(r"[\w-]+(?:\.[\w-]+)*")
 PORT = re.compile(r"(?<=[A-Za-z]):\d{2,5}$")
 _HEX = frozenset("0123456789abcdef")
+
+
+class _Remembered(dict[str, str]):
+    """A function's answers; forgets them when there are many, or long ones."""
+
+    def __init__(self, function: Callable[[str], str]):
+        super().__init__()
+        self._function = function
+        self._characters = 0
+
+    def __missing__(self, text: str) -> str:
+        answer = self._function(text)
+        self._characters += len(text)
+        if len(self) >= _REMEMBERED or self._characters > _REMEMBERED_CHARACTERS:
+            self.clear()
+            self._characters = len(text)
+        self[text] = answer
+        return answer
 
 
 class Words:
@@ -139,8 +167,8 @@ class Words:
     def __init__(self, pseudonyms: Pseudonyms):
         self._pseudonyms = pseudonyms
         kinds = {USER: self._user, SECRET: self._secret, QUERY: self._query, HOST: self._host}
-        self.whole = {kind: lru_cache(_REMEMBERED)(function) for kind, function in kinds.items()}
-        self._label = lru_cache(_REMEMBERED)(self._label_of)
+        self.whole = {kind: _Remembered(function).__getitem__ for kind, function in kinds.items()}
+        self._label = _Remembered(self._label_of).__getitem__
         self.user, self.secret, self.host = self.whole[USER], self.whole[SECRET], self.whole[HOST]
 
     def _user(self, text: str) -> str:
@@ -188,7 +216,7 @@ class Words:
             return self._place(text)
         parts = text.split("=")
         for number, name in enumerate(parts[:-1]):
-            kind = USER if name == "name" else kind_of_field(name)
+            kind = USER if name == "name" or (name in _ENTRIES and not parts[-1].isdigit()) else kind_of_field(name)
             if kind and kind != QUERY:
                 value = "=".join(parts[number + 1 :])
                 return "=".join([*map(self._place, parts[:number]), name, value and self.whole[kind](value)])
@@ -196,6 +224,11 @@ class Words:
 
     def _place(self, text: str) -> str:
         """An address of the web, a path, or a word without a slash."""
+        name, _, value = text.partition(":")
+        if value and name and value[0] not in ":/" and value not in NO_NAMES:  # user:X
+            kind = kind_of_field(name) if name.isascii() and name[-1].isalpha() else ""
+            if kind in (USER, SECRET):
+                return f"{name}:{self._pseudonyms.value(value)}"
         if "/" not in text:
             return self._mail(text) if "@" in text or "%40" in text else self._shape(text)
         scheme, separator, rest = text.partition("://")
@@ -233,7 +266,7 @@ class Words:
         for number in range(len(pieces) - 1):
             local = pieces[number]
             begin = max(local.rfind(sign) for sign in ":=,;") + 1
-            domain = _DOMAIN.match(pieces[number + 1])
+            domain = _DOMAIN.match(pieces[number + 1]) or _HOST_ALONE.match(pieces[number + 1])
             if domain and begin < len(local):
                 pieces[number] = local[:begin] + self._pseudonyms.value(local[begin:])
                 pieces[number + 1] = self._labels(domain[0]) + pieces[number + 1][domain.end() :]
@@ -241,6 +274,8 @@ class Words:
 
     def _shape(self, text: str) -> str:
         """What can be told by its form: addresses of networks and devices, ids, long random texts, hosts."""
+        if "eyJ" in text:
+            text = _DOTTED.sub(self._json_web_token, text)
         if "::" in text or text.count(":") >= 6:
             found = self._ipv6(text)
             if found is not None:
@@ -290,6 +325,10 @@ class Words:
             else:
                 break
         return None
+
+    def _json_web_token(self, found: re.Match[str]) -> str:
+        before, begin, rest = found[0].partition("eyJ")
+        return before + self._pseudonyms.word(begin + rest) if "." in rest else found[0]
 
     def _random(self, found: re.Match[str]) -> str:
         digits = sum(map(str.isdigit, found[0]))

@@ -1,4 +1,4 @@
-"""What a race is asked to be, before anything is started."""
+"""What a race is asked to be, before anything is started, and what it came to, as race.json says it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from paddock import paths
 from paddock.engine import Engine
+from paddock.files import read_record
 
 # Rally's default for nodes that it provisions itself (rally.py, node.http.port).
 DEFAULT_HTTP_PORT = 39200
@@ -58,3 +60,36 @@ class RaceRequest:
     def hosts(self) -> str:
         """Where Elasticsearch answers during the race."""
         return self.target_hosts or f"127.0.0.1:{self.http_port}"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A finished race.
+
+    :param race: the whole of race.json.
+    :param error_rates: per task, the share of requests that failed (0 to 1), only those above 0.
+    """
+
+    race_id: str
+    file: Path
+    race: dict[str, Any]
+    error_rates: dict[str, float]
+
+
+def race_file(race_id: str) -> Path:
+    """Where Rally writes race.json."""
+    return paths.races_folder() / race_id / "race.json"
+
+
+def read_outcome(race_id: str) -> Outcome | None:
+    """The outcome of that race; None if it did not come to its end.
+
+    Rally writes race.json twice: first without results, and with them when the race has ended.
+    """
+    file = race_file(race_id)
+    race = read_record(file)
+    results = race.get("results")
+    if not results:
+        return None
+    rates = {task["task"]: float(task.get("error_rate") or 0) for task in results.get("op_metrics", [])}
+    return Outcome(race_id, file, race, {task: rate for task, rate in rates.items() if rate > 0})

@@ -14,12 +14,10 @@ from paddock import paths
 from paddock.errors import RaceError
 from paddock.files import writing
 from paddock.rally import command, failure, leftovers, preflight
-from paddock.rally.outcome import Outcome, read_outcome
 from paddock.rally.privileges import choose_identity
-from paddock.rally.process import run_rally
+from paddock.rally.process import Note, OutputReader, TaskProgress, run_rally
 from paddock.rally.processes import RaceProcesses
-from paddock.rally.progress import Note, OutputReader, TaskProgress
-from paddock.rally.request import RaceRequest
+from paddock.rally.request import Outcome, RaceRequest, read_outcome
 
 
 class RaceObserver(Protocol):

@@ -9,9 +9,8 @@ from statistics import stdev
 from typing import Any
 
 from paddock.tournaments.freshness import Freshness, pooled_freshness
-from paddock.tournaments.metrics import figure
 from paddock.tournaments.model import Absolute, Contender, Lap, Metric, MetricResult, Result, Verdict
-from paddock.tournaments.pairing import units
+from paddock.tournaments.pairing import figure, units
 
 FRESHNESS = "acknowledged to searchable"
 

@@ -8,7 +8,7 @@ from paddock import numbers
 from paddock.reports import figures
 from paddock.reports.document import Plot, Section, Table
 from paddock.reports.plots import laps
-from paddock.tournaments.disturbance import disturbed_laps
+from paddock.tournaments.lap_cautions import disturbed_laps
 from paddock.tournaments.model import Disturbance, Lap, Result
 
 

@@ -9,9 +9,8 @@ from enum import Enum
 from statistics import stdev
 
 from paddock.statistics.evidence import standing
-from paddock.statistics.holm import holm
 from paddock.statistics.power import blocks_for_difference, blocks_for_equivalence
-from paddock.statistics.signed_rank import fewest_differences, hodges_lehmann, signed_rank
+from paddock.statistics.signed_rank import fewest_differences, hodges_lehmann, holm, signed_rank
 
 MARGIN = 0.03
 LARGEST_LOG = 700.0  # exp of more is no double any more

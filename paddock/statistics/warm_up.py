@@ -1,18 +1,27 @@
-"""MSER: how many observations at the front belong to the warm-up.
+"""How much of a start belongs to the warm-up (MSER), and whether the rest has a steady state.
 
 Source: K. P. White, An effective truncation heuristic for bias reduction in simulation output, Simulation 69 (1997).
 The cut d minimises the squared standard error of what is left: sum over i > d of (x_i - mean)^2 / (n - d)^2.
+
+What is looked at is the time per document, not its reciprocal: several clients can be answered at the same moment, and
+the mean of the times is that of the whole, the mean of the rates is not.
+
+Ratios of paired laps do not need this; absolute rates do. MSER-5: White, Cobb, Spratt, A comparison of five
+steady-state truncation heuristics for simulation, Winter Simulation Conference 2000. Batch means: Schmeiser, Operations
+Research 30 (1982), 10 to 30 batches.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
 
-from paddock.statistics.blocks import natural_log
+from paddock.statistics.starts import natural_log
 
 LEAST_GAIN = 0.5  # of the squared standard error, to make a cut on blocks
 
@@ -77,3 +86,99 @@ def front_cut(figures: Mapping[str, Sequence[float | None]], keep: int = 8) -> F
         cut = cut if errors[cut] <= (1 - LEAST_GAIN) * errors[0] else 0
     blocks_cut = int(valid[cut]) if cut else 0
     return FrontCut(blocks_cut, at_limit=cut > 0 and cut == most)
+
+
+FEWEST_BULKS = 400
+BATCH = 5  # the 5 of MSER-5
+BATCHES_PER_HALF = 10
+LARGEST_CHANGE = 0.03
+LEVEL = 0.01
+
+
+class Steadiness(Enum):
+    """The four answers."""
+
+    STEADY = "steady"
+    NOT_STEADY = "no steady state"
+    UNDECIDED = "too noisy to tell"
+    TOO_SHORT = "too short to tell"
+
+
+@dataclass(frozen=True)
+class SteadyState:
+    """What the throughput of the bulks says.
+
+    steadiness: the answer; ``reason`` is it in a sentence.
+    cut: bulks at the front that belong to the warm-up.
+    change: docs/s in the second half of the rest / docs/s in its first half, minus 1; None if nothing was compared.
+    p: two-sided, of the hypothesis that the halves have the same mean.
+    """
+
+    steadiness: Steadiness
+    reason: str
+    cut: int
+    change: float | None
+    p: float | None
+
+
+def halves_p_value(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
+    """Two-sided p of equal means of two halves of a series, respecting that neighbours resemble each other.
+
+    Welch's t on ten batch means per half. What correlation r is left between neighbouring batch means (estimated within
+    the halves, with its small-sample bias of about -1/10 taken back) inflates the variance by (1 + r) / (1 - r) and
+    lowers the degrees of freedom by the same factor.
+    """
+    groups = [_batch_means(half, len(half) // BATCHES_PER_HALF) for half in (first, second)]
+    residuals = [group - group.mean() for group in groups]
+    squares = sum(float((r**2).sum()) for r in residuals)
+    difference = float(groups[1].mean() - groups[0].mean())
+    if squares <= 0:
+        return 1.0 if difference == 0 else 0.0
+    products = sum(float((r[1:] * r[:-1]).sum()) for r in residuals)
+    correlation = min(0.9, max(0.0, products / squares + 1 / BATCHES_PER_HALF))
+    inflation = (1 + correlation) / (1 - correlation)
+    variances = [float(group.var(ddof=1)) / len(group) * inflation for group in groups]
+    freedom = sum(variances) ** 2 / sum(
+        v**2 / max(1.0, len(g) / inflation - 1) for v, g in zip(variances, groups, strict=True)
+    )
+    from scipy.special import stdtr  # a third of a second, which plans and lists need not wait for
+
+    return float(2 * stdtr(freedom, -abs(difference) / math.sqrt(sum(variances))))
+
+
+def _batch_means(values: NDArray[np.float64], size: int) -> NDArray[np.float64]:
+    """Means of consecutive batches of ``size``; what does not fill a batch is left out at the front."""
+    batches = len(values) // size
+    return values[len(values) - batches * size :].reshape(batches, size).mean(axis=1)
+
+
+def steady_state(seconds_per_document: Sequence[float]) -> SteadyState:
+    """Judge the throughput of consecutive bulks.
+
+    :param seconds_per_document: of every bulk, in order of time: seconds since the answer before / its documents.
+    """
+    values = np.asarray(seconds_per_document, dtype=np.float64)
+    if len(values) < FEWEST_BULKS:
+        reason = f"{len(values)} bulks; at least {FEWEST_BULKS} are needed to tell whether the throughput is steady."
+        return SteadyState(Steadiness.TOO_SHORT, reason, 0, None, None)
+    values = values / values.mean()
+    whole = values[: len(values) // BATCH * BATCH].reshape(-1, BATCH).mean(axis=1)
+    # The last few cuts leave so little that their standard error is an accident.
+    cut = BATCH * mser(whole, len(whole) - BATCH)
+    if cut > len(values) / 2:
+        reason = f"The throughput still changed after half of {len(values)} bulks."
+        return SteadyState(Steadiness.NOT_STEADY, reason, cut, None, None)
+    rest = values[cut:]
+    first, second = rest[: len(rest) // 2], rest[len(rest) // 2 :]
+    change = float(first.mean() / second.mean() - 1)
+    p = halves_p_value(first, second)
+    if abs(change) > LARGEST_CHANGE and p < LEVEL:
+        reason = f"After {cut} bulks of warm-up the second half differs from the first by {change:+.1%} (p = {p:.2g})."
+        return SteadyState(Steadiness.NOT_STEADY, reason, cut, change, p)
+    if abs(change) > LARGEST_CHANGE:
+        # A trend looks much like neighbours that resemble each other: that it is not proved does not make it steady.
+        reason = (
+            f"After {cut} bulks of warm-up the second half differs by {change:+.1%}, maybe by chance (p = {p:.2g})."
+        )
+        return SteadyState(Steadiness.UNDECIDED, reason, cut, change, p)
+    return SteadyState(Steadiness.STEADY, f"Steady after {cut} bulks of warm-up.", cut, change, p)

@@ -1,9 +1,9 @@
-"""The figures of a summary. A figure that is not there says why, so that nothing has to be guessed or set to zero."""
+"""The figures of a summary, and it as an object for JSON. A figure that is not there says why; none is set to zero."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, TypeAlias
 
 
 @dataclass(frozen=True)
@@ -181,3 +181,27 @@ def quotient(dividend: Figure, divisor: Figure, times: float = 1.0) -> Figure:
     if isinstance(divisor, Missing):
         return divisor
     return dividend / divisor * times if divisor else Missing("There is nothing to divide by: the count is zero.")
+
+
+def summary_as_json(summary: Summary) -> dict[str, Any]:
+    """The summary as nested objects with the names of its fields.
+
+    A missing figure is null; the object that has it says why under ``missing``, by the figure's name.
+    """
+    plain: dict[str, Any] = _plain(summary)
+    return plain
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Missing):
+        return None
+    if is_dataclass(value) and not isinstance(value, type):
+        parts = {field.name: getattr(value, field.name) for field in fields(value)}
+        missing = {name: part.reason for name, part in parts.items() if isinstance(part, Missing)}
+        plain = {name: _plain(part) for name, part in parts.items()}
+        return {**plain, "missing": missing} if missing else plain
+    if isinstance(value, dict):
+        return {name: _plain(part) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(part) for part in value]
+    return value

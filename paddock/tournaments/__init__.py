@@ -1,7 +1,6 @@
 """Tournaments: configurations compared by paired laps in randomised blocks, as docs/tournaments.md says.
 
 model         what passes between the layers: definition, laps, result
-metrics       what a verdict can be about
 contenders    as listed, or as the cells of a grid
 published     the figures of a published study
 checks        what a schema cannot say of a tournament file
@@ -9,13 +8,12 @@ files         tournament files (tournaments/*.yml) -> definition
 schedule      definition + seed -> the order of everything
 durations     how long laps and starts take; experience: what earlier journals say of it
 plan          schedule + durations -> minutes, what fits, what can be resolved; plan_text: as a person reads it
-journal       everything that happens, appended and fsynced; lap_lines: the lap runner's file, while it grows
-laps          the lap runner's lines -> laps, those void that do not count
-pairing       laps -> paired differences; standing: where they stand while it runs
-analysis      laps -> result, by the pure statistics of paddock.statistics; notes: what is said beside it;
-              circumstances: machine, software and settings in force
+journal       everything that happens, appended and fsynced
+laps          the lap runner's lines -> laps, those void that do not count; lap_cautions: what they cannot tell
+pairing       laps -> paired differences in each metric
+analysis      laps -> result, by the pure statistics of paddock.statistics; notes: what is said beside it
 options       the command line -> definition and races
-store         tournaments on disk, resume; results: made from what is stored
-run           schedule -> races -> journal; view: what a person sees of it
+store         tournaments on disk, resume
+run           schedule -> races -> journal; view: where it stands, and what a person sees of it
 command       ./inv tournament
 """

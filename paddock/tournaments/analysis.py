@@ -10,11 +10,9 @@ from collections.abc import Mapping, Sequence
 from paddock.statistics import verdicts as judging
 from paddock.statistics.description import describe
 from paddock.statistics.starts import Units
-from paddock.tournaments.circumstances import recorded_circumstances
 from paddock.tournaments.journal import FAILED_RACES, INTERRUPTED, History
 from paddock.tournaments.lap_cautions import driver_loads, hides_differences
 from paddock.tournaments.laps import laps_of, void_starts
-from paddock.tournaments.metrics import METRICS, direction, figure
 from paddock.tournaments.model import (
     EQUIVALENT,
     FASTER,
@@ -29,11 +27,14 @@ from paddock.tournaments.model import (
     Verdict,
     VoidStart,
 )
-from paddock.tournaments.notes import all_notes
+from paddock.tournaments.notes import all_notes, recorded_circumstances
 from paddock.tournaments.pairing import (
     ALPHA,
+    METRICS,
     MOST_UNMEASURED,
     Cut,
+    direction,
+    figure,
     find_cut,
     measured_blocks,
     sequential_units,

@@ -1,4 +1,4 @@
-"""What ``./inv tournament`` does: plan, show, run, sum up."""
+"""What ./inv tournament does: plan, show, run, sum up; and results made anew from the journal at any time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from paddock import paths
 from paddock.circumstances import circumstances
 from paddock.console import print_result, say
-from paddock.errors import Interrupted, MachineError, UsageError
+from paddock.errors import FileError, Interrupted, MachineError, UsageError
 from paddock.files import read_record, write_json
 from paddock.locks import is_locked, locked
 from paddock.plain_values import plain
@@ -21,6 +21,7 @@ from paddock.provenance import paddock_version
 from paddock.race_options import prepare
 from paddock.rally.leftovers import racing
 from paddock.tournaments import store
+from paddock.tournaments.analysis import analyse
 from paddock.tournaments.experience import gather_experience
 from paddock.tournaments.files import find_file, read_tournament
 from paddock.tournaments.journal import Journal
@@ -28,9 +29,30 @@ from paddock.tournaments.model import Result
 from paddock.tournaments.options import TournamentOptions, check_target
 from paddock.tournaments.plan import make_plan
 from paddock.tournaments.plan_text import render_plan, resolvable
-from paddock.tournaments.results import result_of
 from paddock.tournaments.run import Prepare, Setting, TournamentRun, check_races
-from paddock.tournaments.store import Stored
+from paddock.tournaments.store import Stored, find_tournament
+
+
+def load_result(tournament_id: str) -> Result:
+    """The result of that tournament ("latest" for the latest), finished or not, analysed as this version does it.
+
+    :raises UsageError: if there is no such tournament.
+    """
+    return result_of(find_tournament(tournament_id))
+
+
+def result_of(stored: Stored) -> Result:
+    """The result of a stored tournament.
+
+    :raises FileError: if its journal is damaged.
+    """
+    history = stored.history()
+    try:
+        return analyse(history, stored.tournament(history))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        problem = f"this journal is damaged ({type(error).__name__}: {error}): restore it, or begin a tournament anew."
+        raise FileError(stored.journal, problem) from error
+
 
 _LARGEST_SEED = 2**31
 

@@ -14,8 +14,8 @@ from paddock.structured_files import load_schema, read_yaml
 from paddock.suggestions import unknown
 from paddock.tournaments import contenders as contending
 from paddock.tournaments.checks import check_content, check_tournament, line_with
-from paddock.tournaments.metrics import find_metric
 from paddock.tournaments.model import Contender, Tournament
+from paddock.tournaments.pairing import find_metric
 from paddock.tournaments.published import narrowed, read_published
 
 FOLDER = paths.PROJECT / "tournaments"

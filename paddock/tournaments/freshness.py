@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from paddock.statistics.survival import censored_quantile
+from paddock.statistics.description import censored_quantile
 from paddock.tournaments.model import Lap, Tournament
 
 # As Rally has it: no 99th percentile of fewer than a hundred.

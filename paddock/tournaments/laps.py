@@ -1,4 +1,4 @@
-"""From the lap runner's lines to laps with their place in the tournament: the one place that knows both.
+"""From the lap runner's lines, while the file grows, to laps with their place in the tournament.
 
 What becomes of the laps of an attempt that did not come to its end, because Rally or the node failed, or because it was
 cut off (Ctrl-C, kill -9, power):
@@ -10,13 +10,49 @@ cut off (Ctrl-C, kill -9, power):
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from paddock.tournaments.freshness import FEWEST_FOR_P99
 from paddock.tournaments.journal import DONE, FAILED, Attempt, History
 from paddock.tournaments.model import Answer, Disturbance, Lap, Markers, Tournament
+
+
+class LapLines:
+    """Reads a growing file of JSON lines, each line once.
+
+    :param known: lines that were taken before, from the beginning of the file.
+    """
+
+    def __init__(self, file: Path, known: int = 0) -> None:
+        self._file = file
+        self._skip = known
+        self._offset = 0
+
+    def read(self) -> list[dict[str, Any]]:
+        """The laps whose lines have been completed since the last call; half a line waits for its other half."""
+        if not self._file.exists():
+            return []
+        with self._file.open("rb") as file:
+            file.seek(self._offset)
+            text = file.read()
+        whole = text.rfind(b"\n") + 1
+        self._offset += whole
+        laps = []
+        for line in text[:whole].splitlines():
+            try:
+                lap = json.loads(line)
+            except ValueError:
+                continue  # cut off by a crash; the lap runner has begun a new line after it
+            if self._skip:
+                self._skip -= 1
+            else:
+                laps.append(lap)
+        return laps
+
 
 _MILLION = 1_000_000
 

@@ -2,15 +2,64 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from paddock.statistics.signed_rank import fewest_differences
 from paddock.statistics.starts import FEWEST_STARTS, Units, index_level, node_level, start_level
+from paddock.statistics.verdicts import Direction
 from paddock.statistics.warm_up import FrontCut, front_cut
+from paddock.suggestions import unknown
 from paddock.tournaments.laps import block_of
-from paddock.tournaments.metrics import figure
 from paddock.tournaments.model import Lap, Metric, Tournament
+
+DOCS_PER_SECOND = Metric("docs/s", "docs/s", True)
+METRICS = {
+    metric.name: metric
+    for metric in (
+        DOCS_PER_SECOND,
+        Metric("node CPU s/M docs", "s/M docs", False),
+        Metric("driver CPU s/M docs", "s/M docs", False),
+        Metric("bytes/doc", "bytes/doc", False),
+        Metric("bulk p50 ms", "ms", False),
+        Metric("bulk p99 ms", "ms", False),
+        Metric("freshness p50 ms", "ms", False),
+        Metric("freshness p99 ms", "ms", False),
+        Metric("query p50 ms", "ms", False),
+        Metric("query p90 ms", "ms", False),
+    )
+}
+
+
+def find_metric(name: str) -> Metric:
+    """The metric of that name.
+
+    :raises UsageError: if there is none; with the nearest names.
+    """
+    if name not in METRICS:
+        raise unknown("metric", name, METRICS, "tournaments/README.md")
+    return METRICS[name]
+
+
+def figure(lap: Lap, metric: Metric) -> float | None:
+    """The lap's figure in that metric; None if it is void or was not measured (a ratio needs positive figures)."""
+    if lap.void is not None:
+        return None
+    value: float | None
+    if metric == DOCS_PER_SECOND:
+        value = lap.docs_per_second
+    elif metric.name.startswith("freshness"):
+        value = (lap.freshness or {}).get(metric.name.split()[1])
+    else:
+        value = lap.prices.get(metric.name)
+    return value if value is not None and value > 0 and math.isfinite(value) else None
+
+
+def direction(metric: Metric) -> Direction:
+    """What the statistics need to know of the metric."""
+    return Direction(metric.higher_is_better)
+
 
 ALPHA = 0.05
 # More laps without a figure than this share, and what is left is a selection.

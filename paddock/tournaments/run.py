@@ -12,9 +12,9 @@ from paddock.errors import Interrupted, MachineError, RaceError, UsageError
 from paddock.provenance import CORPUS, corpus_text
 from paddock.race_options import PreparedRace, RaceOptions, prepare
 from paddock.rally import command
-from paddock.rally.outcome import Outcome
+from paddock.rally.process import Note, TaskProgress
 from paddock.rally.processes import RaceProcesses
-from paddock.rally.progress import Note, TaskProgress
+from paddock.rally.request import Outcome
 from paddock.rally.run import run_race_alone
 from paddock.sampling import Endpoint, lucene_version
 from paddock.tournaments.journal import (
@@ -28,15 +28,13 @@ from paddock.tournaments.journal import (
     Attempt,
     Journal,
 )
-from paddock.tournaments.lap_lines import LapLines
-from paddock.tournaments.laps import blocks_done, laps_of
+from paddock.tournaments.laps import LapLines, blocks_done, laps_of
 from paddock.tournaments.model import Tournament
 from paddock.tournaments.options import TournamentOptions, race_options
 from paddock.tournaments.plan import Plan
 from paddock.tournaments.schedule import Start
-from paddock.tournaments.standing import Place, current_standing, is_decided, standing_text
 from paddock.tournaments.store import Stored
-from paddock.tournaments.view import TournamentView
+from paddock.tournaments.view import Place, TournamentView, current_standing, is_decided, standing_text
 
 # A failed race is tried again once.
 MOST_FAILURES = 2

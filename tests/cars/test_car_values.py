@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paddock.cars import parse_size
-from paddock.cars.values import check_value
+from paddock.cars.files import check_value
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 import time
+import tracemalloc
 from collections import Counter
+from collections.abc import Callable
 from random import Random
 from typing import Any
 
@@ -14,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paddock.imports.anonymise import Anonymiser
+from paddock.imports.pseudonyms import Pseudonyms
 from paddock.imports.shape import track_shape
 from paddock.imports.summary import Audit
 from paddock.imports.text import as_json
@@ -91,6 +94,22 @@ def anonymous(text: str, anonymiser: Anonymiser = ANONYMISER) -> str:
         ('got {"user": {"name": "margaret", "id": 4711}, "password": "hunter22"}', ["margaret", "4711", "hunter22"]),
         (r"got {\"user\":\"margaret\",\"password\":\"hunter22\"}", ["margaret", "hunter22"]),
         ("PUT /v1/users/margaret/orders", ["margaret"]),
+        ("GET /api/v1/accounts/margaret HTTP/1.1", ["margaret"]),
+        ("imap-login: Login: user=<margaret>, method=PLAIN, rip=203.0.113.200", ["margaret", "203.0.113.200"]),
+        ("12 Connect margaret@localhost on crm", ["margaret"]),
+        ("ssh margaret@web-1 done", ["margaret", "web-1"]),
+        ("ugi=margaret (auth:SIMPLE)\tip=/203.0.113.200", ["margaret", "203.0.113.200"]),
+        ('got {"principalName":"margaret"}', ["margaret"]),
+        (r"user SHOP\margaret logged on", ["margaret", "SHOP"]),
+        ("uid=margaret,ou=people cn=hill", ["margaret", "hill"]),
+        ("java -Dpassword=hunter2 -Duser.name=margaret", ["hunter2"]),
+        ("crm --user margaret --password hunter2", ["margaret", "hunter2"]),
+        ("pwd:hunter2 sessionId:abcd1234 user:margaret", ["hunter2", "abcd1234", "margaret"]),
+        ("bad password 'hunter2' given", ["hunter2"]),
+        ('Parameters: {"user"=>{"email"=>"margaret"}, "password"=>"hunter2"}', ["margaret", "hunter2"]),
+        ("password => hunter2", ["hunter2"]),
+        ("<password>hunter2 x7</password> <userName>margaret</userName>", ["hunter2", "x7", "margaret"]),
+        ("got eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhbGljZSJ9.SflKxwRJSMeKKF2QT4fw_adQssw5c", ["eyJzdWIi", "adQssw5c"]),
     ],
 )  # fmt: skip
 def test_nothing_of_the_originals_is_left(text: str, secrets: list[str]) -> None:
@@ -106,6 +125,7 @@ def test_nothing_of_the_originals_is_left(text: str, secrets: list[str]) -> None
     ["", "started in 12:34:56.789", "Chrome 131 at 10:20:30", "org.example.Service::run", "a ratio of 1.5.2",
      "org.apache.hadoop.Bar@1a2b3c", "version 300.1.2.3 of it", "GET /wp-login.php HTTP/1.1", "/user/login",
      "user not found", "session opened", "pam_unix(sshd:session): session closed", "logname= uid=0 euid=0",
+     "imap-login: Login: user=", "account number 12", "sshd:session", "User::find", "user:", "uid=0 cn=7",
      "at org.apache.Line.read(Line.java:7)", "Failed password", "10:20:30:400", "std::vector", "blk_38865049064139660",
      "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/131.0.0.0 Safari/537.36 Edg/131.0.2903.86"],
 )  # fmt: skip
@@ -166,6 +186,37 @@ def test_the_hosts_of_a_proxy_go() -> None:
     assert (options, none, other) == (documents[1], documents[3], documents[4])
 
 
+@pytest.mark.parametrize("field", ["message", "user"])
+@pytest.mark.parametrize("other", [lambda text: f"{text}x", lambda text: text[1:], lambda text: ""])
+def test_a_pseudonym_of_another_length_is_an_error(
+    field: str, other: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would move all that is behind it, whole or within a text, by its form or by what stands before it."""
+    monkeypatch.setattr(Pseudonyms, "word", lambda _, text: other(text))
+    for text in ("a@b.example", "user margaret is"):
+        with pytest.raises(ValueError, match="different"):
+            anonymous_documents([{field: text}], Anonymiser(KEY))
+
+
+def test_pseudonyms_that_are_as_long_together_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One too long and one too short are not made up for by each other."""
+    becomes = {"alice": "alice1", "margaret": "margare"}
+    monkeypatch.setattr(Pseudonyms, "word", lambda _, text: becomes[text])
+    with pytest.raises(ValueError, match="different"):
+        anonymous_documents([{"message": "user alice and user margaret"}], Anonymiser(KEY))
+
+
+def test_a_name_of_many_fields_may_be_long() -> None:
+    """Their paths are not kept in full: 2,000 fields within one of 200 kB take no 400 MB."""
+    data = f'{{"@timestamp":"{TIME}","{"a" * 200_000}":{as_json({f"f{each}": each for each in range(2000)})}}}\n'
+    tracemalloc.start()
+    anonymiser = Anonymiser(KEY)
+    assert anonymiser.lines(data.encode()) == data.encode()
+    used = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert used < 200_000_000
+
+
 def test_a_short_text_of_several_lines_is_kept_whole() -> None:
     """No line of it is lost, nor is one mistaken for the next text."""
     documents = [{"note": "ready\nsteady\ngo", "level": "INFO"}, {"note": "\n", "level": "user"}, {"note": "from"}]
@@ -192,8 +243,54 @@ def test_texts_do_not_depend_on_their_neighbours(texts: list[str]) -> None:
     assert [document["message"] for document in at_once] == [anonymous(text) for text in texts]
 
 
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("authorization: bearer", "hello world"), ("accepted for user", "carol from here"),
+        ("accepted for carol", "from 203.0.113.200"), ("(carol)", "CMD x"), ("Alice Smith", "<a@shop.example> x"),
+        ("carol", "=user carol x"), ("x : ", "y"), ('{":]', '[":cookie a=b'), ('user: "carol ', 'x" y'),
+    ],
+)  # fmt: skip
+def test_a_line_tells_nothing_of_the_next(lines: tuple[str, str]) -> None:
+    """Many messages at once, each as if it were alone: what ends one says nothing of what begins another."""
+    assert anonymous("\n".join(lines)) == "\n".join(map(anonymous, lines))
+
+
+FRAGMENTS = ["user", "bob", "for ", "from ", "invalid ", '"', "'", "(", ")", "{", "}", ":", "=", " : ", "<", "a@b.com",
+             "bearer ", "authorization:", "password=", "cookie ", " CMD", "(uid=0)", "sudo: ", "\\", "connect ", "[",
+             "h:443", '"user":"', " ", "Alice ", "?a=b", "\t", ",", '{"user":{', "1.2.3.4", "user="]  # fmt: skip
+
+
+@given(st.lists(st.lists(st.sampled_from(FRAGMENTS), max_size=7).map("".join), max_size=4))
+def test_no_line_tells_anything_of_another(lines: list[str]) -> None:
+    """As above, whatever the lines."""
+    assert anonymous("\n".join(lines)) == "\n".join(map(anonymous, lines))
+
+
+def test_short_values_of_several_lines_stay_whole() -> None:
+    """A value with ends of lines in it loses nothing."""
+    documents = [{"thread": "a\nb\nc", "x": ["d\n"]}]
+    assert anonymous_documents(documents) == documents
+
+
+def test_objects_within_objects_go_as_a_whole() -> None:
+    """What a user's object holds, to its end, and no more."""
+    text = anonymous('got {"user": {"a": {"b": "carol"}, "c": "dave"}, "level": "info", "owner": {}, "d": "on"}')
+    assert "carol" not in text
+    assert "dave" not in text
+    assert text.endswith('}, "level": "info", "owner": {}, "d": "on"}')
+
+
+def test_what_neighbours_gave_away_is_not_counted_as_kept() -> None:
+    """However often a short value comes."""
+    anonymiser = Anonymiser(KEY)
+    for _ in range(3):
+        anonymous_documents([{"thread": "user margaret is"}], anonymiser)
+    assert anonymiser.kept() == {"user": 3, "is": 3}
+
+
 GAPS = r"\s\"'()\[\]{},;|<>\\"
-SEPARATOR = re.compile(rf"([{GAPS}]+(?:[:=](?![:=])[{GAPS}]*)?)")
+SEPARATOR = re.compile(rf"([{GAPS}]+(?:(?<!\n)[:=](?![:=])(?:(?!\n)[{GAPS}])*)?)")
 
 
 SPACE = st.sampled_from([*"\t\x0b\x1f\x85\xa0\u1680\u180e\u2003\u200b\u2028\u205f\u3000\u3001"])
@@ -243,7 +340,8 @@ def test_a_document_may_be_longer_than_the_table_has_room() -> None:
 
 PIECES = ["a", "A", "1", "a@", "@a", "a.", "1.", "1-", "a=", "=", "%40", "/home/", "/a", "a:", ":", "1:", "?a=", "&a",
           "user ", "user=", "host=", "for user ", "Cookie ", "Cookie: ", "<a@b.c>", "A <", " : ", '"', 'user="', "(",
-          "a(uid=", "~", "Bearer ", "0:", "::", "\\", "{", '{"user":{', "a_b-", "1a", ") CMD ("]  # fmt: skip
+          "a(uid=", "~", "Bearer ", "0:", "::", "\\", "{", '{"user":{', '"user":{"a":', "a_b-", "1a",
+          ") CMD (", "user:", "eyJ", "eyJ.", "eyJa.", "--user ", "<user>", "user\\", '"user"=>']  # fmt: skip
 
 
 @pytest.mark.parametrize("piece", PIECES)
@@ -251,7 +349,7 @@ def test_no_rule_is_worse_than_linear(piece: str) -> None:
     """200 kB of one piece, alone and before an address: a quadratic rule takes minutes, a linear one a second."""
     began = time.process_time()
     text = piece * (200_000 // len(piece))
-    for tail in ("", "@shop.example", "\x00 <a@shop.example>"):
+    for tail in ("", "\n", "@shop.example", "\x00 <a@shop.example>"):
         assert len(anonymous(text + tail, Anonymiser(KEY))) == len(text) + len(tail)
     assert time.process_time() - began < 60
 
@@ -285,6 +383,15 @@ def test_what_stays_is_counted() -> None:
     assert anonymiser.kept() == Counter()
 
 
+@pytest.mark.parametrize("quick", [True, False])
+def test_numbers_that_stay_are_counted(quick: bool) -> None:
+    """Those of fields too, in bulk and line by line: an order's number may be somebody's."""
+    kept = parsed("apache-combined", access_log(20), track_shape("apache"), KEY, quick=quick).kept
+    assert kept["200"] == 18
+    assert kept["101"] == 1
+    assert parsed("json-lines", ['{"time":1714566896,"order":4711,"x":true}'], key=KEY, quick=quick).kept == {"4711": 1}
+
+
 def test_the_audit_sorts_what_stays() -> None:
     """Words, hosts, numbers and tokens, the most frequent first."""
     audit = Audit()
@@ -294,6 +401,26 @@ def test_the_audit_sorts_what_stays() -> None:
         "words": {"closed": 9, "opened": 7}, "hosts": {"build7.zone": 3}, "numbers": {"4712": 5, "4711": 2},
         "tokens": {"blk_3886504": 1},
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("field", ["query", "path", "message"])
+def test_what_is_remembered_does_not_grow_without_end(field: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Long values that never come again are forgotten in time, whatever their field: as text and as a whole value."""
+    monkeypatch.setattr("paddock.imports.anonymise._MOST_BYTES", 50_000)
+    monkeypatch.setattr("paddock.imports.words._REMEMBERED_CHARACTERS", 50_000)
+    anonymiser = Anonymiser(KEY)
+    sizes = []
+    tracemalloc.start()
+    for block in range(12):
+        lines = [
+            f'{{"@timestamp":"2026-01-05T10:00:00.000Z","x":"y","{field}":"a{block}_{number}{"_b" * 500}"}}\n'
+            for number in range(50)
+        ]
+        anonymiser.lines("".join(lines).encode())
+        anonymiser.kept()
+        sizes.append(tracemalloc.get_traced_memory()[0])
+    tracemalloc.stop()
+    assert max(sizes[4:]) < max(sizes[:4]) + 250_000
 
 
 def test_the_audit_does_not_grow_without_end(monkeypatch: pytest.MonkeyPatch) -> None:

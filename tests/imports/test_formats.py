@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -16,10 +17,12 @@ from paddock.errors import UsageError
 from paddock.imports.detect import fits
 from paddock.imports.formats.catalogue import FormatChoice
 from paddock.imports.formats.expressions import PATTERNS, compile_grok
+from paddock.imports.formats.json_lines import JsonLines
 from paddock.imports.parsing import BlockParser, Parsed
 from paddock.imports.shape import Shape, track_shape
 from paddock.imports.sources import Block
 from paddock.imports.text import as_json
+from paddock.imports.times import Clock
 from tests.imports.samples import ANY_SHAPE, NEW_YEAR_2026, USUAL, parsed
 
 
@@ -48,6 +51,8 @@ def reason(format: str, line: str, **choice: str) -> str:  # noqa: A002
     ("line", "expected"),
     [
         ('{"@timestamp":"2024-05-01T12:34:56Z","message":"x"}', {"message": "x"}),
+        ('{"t":{"$date":"2024-05-01T14:34:56.000+02:00"},"s":"I","msg":"x"}', {"s": "I", "message": "x"}),
+        ('{"__REALTIME_TIMESTAMP":"1714566896000000","MESSAGE":"x"}', {"message": "x"}),
         ('{"level":"info","ts":1714566896,"msg":"x"}', {"level": "info", "message": "x"}),
         ('{"log":"x\\n","stream":"stdout","time":"2024-05-01T12:34:56.0Z"}', {"stream": "stdout", "message": "x\n"}),
         ('{"time":"01/May/2024:12:34:56 +0000","a":{"b":null,"c":[1,null]},"d":null}', {"a": {"c": [1]}}),
@@ -73,12 +78,16 @@ def test_the_time_field_can_be_named() -> None:
         ("[1,2]", "not a JSON object"),
         ('{"time":1714566896,', "not valid JSON"),
         ('{"time":1714566896,"x":NaN}', "not valid JSON"),
-        ('{"time":1714566896,"x":' + "[" * 100_000, "not valid JSON"),
+        ('{"time":1714566896,"x":' + "[" * 100_000, "nested more than 100 deep"),
+        ('{"time":1714566896,"x":' + '{"x":' * 600 + "null" + "}" * 601, "nested more than 100 deep"),
+        ('{"time":1714566896,"x":' + '[{"x":' * 50 + "1" + "}]" * 50 + "}", "nested more than 100 deep"),
         ('{"message":"x"}', "no field with a time"),
         ('{"time":"soon"}', "the time cannot be read"),
         ('{"time":1714566896,"_id":"7"}', "Elasticsearch keeps the field _id for itself"),
         ('{"time":1714566896,"":"7"}', "a field name that Elasticsearch refuses"),
         ('{"time":1714566896,"a":{"b..c":"7"}}', "a field name that Elasticsearch refuses"),
+        ('{"time":1714566896,"a":[{"b":1},{"":"7"}]}', "a field name that Elasticsearch refuses"),
+        ('{"time":1714566896,"a. .b":"7"}', "a field name that Elasticsearch refuses"),
     ],
 )
 def test_bad_json_has_a_reason(line: str, why: str) -> None:
@@ -154,10 +163,13 @@ def test_usual_json_takes_the_quick_way(monkeypatch: pytest.MonkeyPatch) -> None
     assert one_by_one == [rounded + "\n"]
 
 
-@pytest.mark.parametrize("nested", ["[" * 600 + "null" + "]" * 600, '{"a":' * 600 + "null" + "}" * 600])
-def test_deeply_nested_nulls_do_not_end_the_import(nested: str) -> None:
-    """As deep as JSON can be read here, nulls are left out as well."""
-    assert parsed("json-lines", [f'{{"time":1714566896,"x":{nested}}}']).documents == 1
+@pytest.mark.parametrize(("begin", "end"), [("[", "]"), ('{"a":', "}")])
+@pytest.mark.parametrize("key", [None, bytes(32)])
+def test_deeply_nested_nulls_do_not_end_the_import(begin: str, end: str, key: bytes | None) -> None:
+    """As deep as JSON is taken nulls are left out as well; deeper it is bad, anonymised or not, whoever calls."""
+    lines = [f'{{"time":1714566896,"x":{begin * deep}null{end * deep}}}' for deep in (99, 100, 300, 600, 1200)]
+    found = parsed("json-lines", lines, key=key)
+    assert (found.documents, {why for _, why, _ in found.bad}) == (1, {"nested more than 100 deep"})
 
 
 def test_processes_that_read_json_start_without_numba() -> None:
@@ -183,6 +195,7 @@ def test_processes_that_read_json_start_without_numba() -> None:
         ("[2024-05-01 12:34:56,789] INFO ready: 7 (org.example.Service)", {}),
         ("01-May-2024 12:34:56.789 INFO [main] org.example.shop.Service ready: 7",
          {"thread": "main", "logger": "org.example.shop.Service"}),
+        ("2024-05-01 12:34:56,789 - org.example.Service - INFO - ready: 7", {}),
         ("2024-05-01 12:34:56,789 - INFO  [worker[id=1]/0:0] - ready: 7",
          {"thread": "worker[id=1]/0:0", "logger": None}),
     ],
@@ -248,6 +261,8 @@ def test_a_time_without_a_level_is_no_event() -> None:
         ("May  1 2024 12:34:56 asa-1 %ASA-6-302013: Built",
          {"@timestamp": "2024-05-01T12:34:56.000Z", "host": "asa-1", "syslogtag": "%ASA-6-302013:",
           "message": "Built"}),
+        ("2024-05-01T14:34:56+0200 web-1 app[7]: up",
+         {"@timestamp": "2024-05-01T12:34:56.000Z", "host": "web-1", "syslogtag": "app[7]:", "message": "up"}),
         ('<165>1 2003-10-11T22:14:15.003Z m.example su 7 ID47 [x@1 a="\\"]" b="2"][y@1] \ufeffsaid',
          {"@timestamp": "2003-10-11T22:14:15.003Z", "host": "m.example", "severity": "notice", "facility": "local4",
           "syslogtag": "su[7]:", "msgid": "ID47", "structured_data": '[x@1 a="\\"]" b="2"][y@1]', "message": "said"}),
@@ -272,6 +287,7 @@ def test_times_of_rfc3164_are_of_the_given_zone() -> None:
         ("hello", "not the format syslog"),
         ("<192>1 2003-10-11T22:14:15Z h a - - - x", "a priority above 191"),
         ("<30>1 - h a - - - x", "no time"),
+        ("2026-01-05T10:00:00.123456Z 0 [Note] InnoDB: started", "not the format syslog"),
         ("Feb 30 12:00:00 web-1 a: b", "the time cannot be read"),
     ],
 )
@@ -486,3 +502,35 @@ def test_virtual_hosts_before_the_client() -> None:
     """Apache's vhost_combined."""
     [found] = documents("apache-combined", f"www.shop.example:443 {USUAL}")
     assert (found["vhost"], found["clientip"]) == ("www.shop.example:443", "203.0.113.9")
+
+
+_A_LOG4J_TIME = "2026-01-05 10:00:00,000"
+
+
+@pytest.mark.parametrize(
+    ("format", "begin", "piece"),
+    [
+        ("apache-combined", "203.0.113.9 - bob", " ["),
+        ("log4j", f"{_A_LOG4J_TIME} INFO x{_A_LOG4J_TIME}", " "),
+        ("log4j", f"{_A_LOG4J_TIME} INFO ", "a."),
+        ("log4j", f"[{_A_LOG4J_TIME}][INFO ][", " "),
+        ("log4j", f"[{_A_LOG4J_TIME}] INFO", " "),
+        ("android", "03-17 16:13:38.811  1702  2395 D", " "),
+        ("openstack", "", ".log"),
+        ("json-lines", '{"time":"', "10:10:10 "),
+    ],
+)
+def test_no_format_is_worse_than_linear(format: str, begin: str, piece: str) -> None:  # noqa: A002
+    """A line of 300 kB of one piece: a quadratic expression takes minutes, a linear one a moment."""
+    began = time.process_time()
+    end = '\\n"}' if format == "json-lines" else "!"
+    result = parsed(format, [begin + piece * (300_000 // len(piece)) + end])
+    assert time.process_time() - began < 30
+    assert result.lines == result.documents + len(result.bad)
+
+
+def test_many_objects_on_one_line_take_linear_time() -> None:
+    """Each is looked at once; three megabytes of them would take minutes otherwise."""
+    began = time.process_time()
+    assert len(JsonLines(Clock()).records(" {} {}" * 500_000)) == 1_000_000
+    assert time.process_time() - began < 60

@@ -275,6 +275,9 @@ def test_a_wrong_format_is_told_the_right_one(tmp_path: Path) -> None:
     prose = write_lines(tmp_path / "prose.txt", ["It was a dark and stormy night."] * 10)
     with pytest.raises(FileError, match=r"no format fits most of the first 10 lines\. No format that is known fits"):
         run(prose)
+    objects = write_lines(tmp_path / "x.json", ['{"when":"2026-01-05T10:00:00Z","message":"x"}'] * 10)
+    with pytest.raises(FileError, match="They are JSON, but most often: no field with a time; --time-field"):
+        run(objects)
     assert files() == set()
 
 
@@ -313,6 +316,23 @@ def test_a_failed_replacement_leaves_the_earlier_corpus(tmp_path: Path) -> None:
     verify_corpus(first.record)
     assert list_corpora() == [first.record]
     assert not any(name.startswith(".unfinished") for name in files())
+
+
+def test_an_audit_overwrites_nothing_that_is_read(tmp_path: Path) -> None:
+    """Neither the log, by whatever name, nor the key; and what cannot be written ends the import before it is made."""
+    log, key = write_lines(tmp_path / "access.log", access_log(10)), tmp_path / "key"
+    key.write_bytes(bytes(32))
+    before = log.read_bytes()
+    (tmp_path / "link").symlink_to(log)
+    for audit in (log, tmp_path / "link", key):
+        with pytest.raises(UsageError, match="--audit would overwrite"):
+            run(f"{tmp_path}/access*", anonymise=True, key_file=str(key), audit=str(audit))
+    with pytest.raises(FileError, match="this is a folder"):
+        run(log, anonymise=True, audit=str(tmp_path))
+    with pytest.raises(FileError, match="the audit cannot be written"):
+        run(log, anonymise=True, audit="/dev/full")
+    assert (log.read_bytes(), key.read_bytes()) == (before, bytes(32))
+    assert list_corpora() == []
 
 
 def test_few_documents_are_enough(tmp_path: Path) -> None:
@@ -434,6 +454,8 @@ def test_documents_that_an_index_refuses_are_warned_of(tmp_path: Path) -> None:
         *(f'{{"time":1714566896,"field{number}":1}}' for number in range(1500)),
         '{"time":1714566896,"id":18446744073709551616}',
         '{"time":1714566896,"tags":["a",1]}',
+        '{"time":1714566896,"user":"a"}',
+        '{"time":1714566896,"user.name":"b"}',
         f'{{"time":1714566896,"x":{deep}}}',
     ]
     summary = run(write_lines(tmp_path / "x.json", lines), name="json")
@@ -441,7 +463,26 @@ def test_documents_that_an_index_refuses_are_warned_of(tmp_path: Path) -> None:
     assert "1,5" in said.partition("different fields")[0].rpartition("Documents have")[2]
     assert "Objects are nested 42 deep, and an index takes 20 levels" in said
     assert "The field 'id' has numbers beyond 64 bits" in said
-    assert summary.record.details["mixed_fields"] == {"tags": ["numbers", "texts"]}
+    assert summary.record.details["mixed_fields"] == {
+        "tags": ["numbers", "texts"],
+        "user": ["objects", "texts"],
+    }
+
+
+def test_many_fields_of_a_kind_are_told_of_together(tmp_path: Path) -> None:
+    """A screen of sentences, not thousands."""
+    lines = [f'{{"time":1714566896,"field{number // 2}":{number % 2 or "true"}}}' for number in range(200)]
+    said = run(write_lines(tmp_path / "x.json", lines), name="json").render()
+    assert said.count("has booleans and numbers") == 10
+    assert "The same goes for 90 further fields" in said
+
+
+def test_times_too_far_apart_are_not_shifted(tmp_path: Path) -> None:
+    """A sentinel of the year 9999 would take the others before the year 1."""
+    log = write_lines(tmp_path / "x.json", ['{"time":"2026-01-05T10:00:00Z"}', '{"time":"9999-12-31T00:00:00Z"}'])
+    with pytest.raises(UsageError, match=r"2026-01-05T10:00:00\.000Z to 9999-12-31T00:00:00\.000Z, too far apart"):
+        run(log, name="json", shift_to_now=True)
+    assert list_corpora() == []
 
 
 def test_bad_lines_belong_to_the_corpus_that_survives(tmp_path: Path) -> None:
@@ -506,5 +547,7 @@ def test_an_anonymised_import_ends_with_an_audit(tmp_path: Path) -> None:
     assert ["words", "60", "Accepted"] in written
     assert ["numbers", "60", "22"] in written
     assert not re.search(r"bob|203\.0\.113", audit.read_text() + summary.record.file.read_text())
+    run(write_lines(tmp_path / "x", ['{"time":1,"bob":7}']), name="json", anonymise=True, audit=str(audit))
+    assert audit.read_text() == "numbers\t1\t7\nnames\t\tbob\n"
     with pytest.raises(UsageError, match="--audit is for --anonymise"):
         run(tmp_path / "log", name="sys2", audit=str(audit))

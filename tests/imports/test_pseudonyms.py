@@ -94,6 +94,16 @@ def test_numbers_stay_as_long(value: float) -> None:
     assert pseudonym != text or text in ("0", "-0.0")
 
 
+def test_no_number_stays() -> None:
+    """Not even where its first digit would become a zero."""
+    assert all(ONE.number(str(number)) != str(number) for number in range(1, 10_000))
+
+
+def test_numbers_of_an_index_stay_so() -> None:
+    """An id of 64 bits does not become a number that no long can hold."""
+    assert all(int(ONE.number(str(1_200_000_000_000_000_000 + each))) < 1 << 63 for each in range(1000))
+
+
 @given(st.text(st.characters(exclude_categories=("Cs",)), max_size=20))
 def test_percent_encoded_values_are_replaced_in_their_coding(text: str) -> None:
     """A value that is nothing but escapes is not left as it is, and stays as long."""

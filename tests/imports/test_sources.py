@@ -68,6 +68,8 @@ def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path: Path) -> None:
     path = tmp_path / "log.txt"
     path.write_bytes(b"\xef\xbb\xbf" + TEXT)
     assert contents(path) == TEXT
+    path.write_bytes(gzip.compress(b"\xef\xbb\xbf" + TEXT))
+    assert contents(path) == TEXT
 
 
 @pytest.mark.parametrize("compression", ["gzip", "bzip2", "zstd"])

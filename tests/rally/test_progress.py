@@ -7,7 +7,7 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddock.rally.progress import Note, OutputReader, TaskProgress, seconds_left
+from paddock.rally.process import Note, OutputReader, TaskProgress, seconds_left
 
 # As Rally 2.13 draws to a terminal of 120 columns.
 PRINTED = (

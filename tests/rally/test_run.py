@@ -25,8 +25,8 @@ from paddock.errors import MachineError, RaceError, UsageError
 from paddock.files import write_json
 from paddock.locks import locked
 from paddock.rally import leftovers, preflight
+from paddock.rally.process import Note, TaskProgress
 from paddock.rally.processes import RaceProcesses, end, start_ticks, this_process
-from paddock.rally.progress import Note, TaskProgress
 from paddock.rally.request import RaceRequest
 from paddock.rally.run import race_records, run_race
 from tests.command_line import one_sentence

@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 
 from paddock.errors import MachineError, UsageError
-from paddock.sampling.cluster import Cluster, Unreachable
+from paddock.sampling.cluster import Cluster, Unreachable, check_cluster
 from paddock.sampling.endpoint import Endpoint
-from paddock.sampling.versions import check_cluster
 from tests.sampling.fake_elasticsearch import FakeElasticsearch
 
 x509 = pytest.importorskip("cryptography.x509", reason="makes the certificate; comes with Rally on Linux")

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddock.statistics.blocks import pair
 from paddock.statistics.signed_rank import signed_rank
+from paddock.statistics.starts import pair
 
 rate = st.floats(1, 1e6)
 blocks = st.lists(st.tuples(st.none() | rate, st.none() | rate), max_size=30)

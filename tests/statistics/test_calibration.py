@@ -12,10 +12,10 @@ import math
 import numpy as np
 import pytest
 
-from paddock.statistics.blocks import pair
 from paddock.statistics.evidence import Decision, confidence_sequence, log_evidence, standing, threshold
 from paddock.statistics.power import blocks_for_difference, blocks_for_equivalence
 from paddock.statistics.signed_rank import signed_rank
+from paddock.statistics.starts import pair
 from paddock.statistics.verdicts import Outcome, judge, within
 from paddock.statistics.warm_up import front_cut
 from tests.statistics.simulator import Machine, most_errors, tournaments

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddock.statistics.holm import holm
+from paddock.statistics.signed_rank import holm
 
 p_values = st.lists(st.floats(1e-9, 1), min_size=1, max_size=8)
 

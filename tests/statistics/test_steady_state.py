@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from paddock.statistics.steady_state import Steadiness, halves_p_value
-from paddock.statistics.steady_state import steady_state as judge_times
+from paddock.statistics.warm_up import Steadiness, halves_p_value
+from paddock.statistics.warm_up import steady_state as judge_times
 
 
 def steady_state(throughput):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddock.statistics.survival import censored_quantile
+from paddock.statistics.description import censored_quantile
 
 durations = st.lists(st.floats(0.001, 1000), min_size=1, max_size=40)
 

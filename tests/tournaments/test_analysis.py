@@ -12,10 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paddock.tournaments.analysis import efficiency, judge_metric
-from paddock.tournaments.metrics import DOCS_PER_SECOND, METRICS, figure
 from paddock.tournaments.model import EQUIVALENT, FASTER, SLOWER, UNDECIDED, Lap, Tournament
-from paddock.tournaments.pairing import find_cut, sequential_units
-from paddock.tournaments.standing import current_standing, is_decided, standing_text
+from paddock.tournaments.pairing import DOCS_PER_SECOND, METRICS, figure, find_cut, sequential_units
+from paddock.tournaments.view import current_standing, is_decided, standing_text
 from tests.tournaments.test_schedule import a_tournament
 
 

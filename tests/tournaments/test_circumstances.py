@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from paddock.tournaments.circumstances import recorded_circumstances, settings_in_force
 from paddock.tournaments.journal import Attempt, History
+from paddock.tournaments.notes import recorded_circumstances, settings_in_force
 
 CODEC = {"index.codec": "default"}
 

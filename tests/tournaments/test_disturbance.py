@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from paddock.tournaments.disturbance import disturbance_notes, disturbed_laps
+from paddock.tournaments.lap_cautions import disturbance_notes, disturbed_laps
 from paddock.tournaments.model import Disturbance, Lap
 
 QUIET = Disturbance(cores=4, nodes_here=1, nodes_elsewhere=0, steal=0.01, others=0.1, io_pressure=0.02)

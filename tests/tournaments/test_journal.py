@@ -11,8 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from paddock.tournaments.journal import CUT_OFF, DONE, FAILED, Journal, read_journal
-from paddock.tournaments.lap_lines import LapLines
-from paddock.tournaments.laps import blocks_done, laps_of, read_lap, whole_blocks
+from paddock.tournaments.laps import LapLines, blocks_done, laps_of, read_lap, whole_blocks
 from paddock.tournaments.model import Answer, Markers
 from tests.tournaments.test_schedule import a_tournament
 

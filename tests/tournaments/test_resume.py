@@ -15,9 +15,9 @@ from paddock import paths
 from paddock.errors import MachineError, UsageError
 from paddock.locks import locked
 from paddock.rally.processes import RaceProcesses, end
+from paddock.tournaments.command import load_result
 from paddock.tournaments.journal import CUT_OFF, DONE
 from paddock.tournaments.model import UNDECIDED
-from paddock.tournaments.results import load_result
 from paddock.tournaments.store import find_tournament, tournament_ids
 from tests.machine import PATIENCE, wait_until
 from tests.tournaments.conftest import counted, hold

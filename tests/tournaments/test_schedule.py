@@ -7,8 +7,8 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddock.tournaments.metrics import DOCS_PER_SECOND
 from paddock.tournaments.model import Contender, Tournament
+from paddock.tournaments.pairing import DOCS_PER_SECOND
 from paddock.tournaments.schedule import make_schedule, schedule_as_json, schedule_from_json
 
 

@@ -19,11 +19,10 @@ from paddock.rally import leftovers
 from paddock.reports.build import build
 from paddock.reports.figures import freshness
 from paddock.reports.write import result_as_json, result_as_junit, result_from_json, write_report
-from paddock.tournaments.command import run_tournament
+from paddock.tournaments.command import load_result, run_tournament
 from paddock.tournaments.journal import DONE, FAILED
 from paddock.tournaments.model import EQUIVALENT, FASTER, SLOWER, UNDECIDED
 from paddock.tournaments.options import TournamentOptions
-from paddock.tournaments.results import load_result
 from paddock.tournaments.store import find_tournament, tournament_ids, tournaments_folder
 from tests.tournaments.conftest import counted, hold, prepare_without_elasticsearch
 

@@ -15,6 +15,7 @@ from paddock.imports.times import Clock
 TIME_FIELDS = (
     "@timestamp", "timestamp", "time", "ts", "datetime", "date", "eventTime", "event_time", "asctime", "instant",
     "timestamp_ms", "timeMillis", "created", "created_at", "logged_at", "@t", "t",
+    "__REALTIME_TIMESTAMP",
 )  # fmt: skip
 _MESSAGE_FIELDS = ("msg", "log", "text", "short_message", "@m", "MESSAGE")
 # Names that Java's layouts in JSON give (ECS, Logstash's encoder, log4j's own), as the track logs has them.
@@ -24,6 +25,7 @@ _JAVA_NAMES = {
     "error.stack_trace": "stack_trace",
 }  # fmt: skip
 _BETWEEN = re.compile(r"\}\s*\{")
+DEEPEST = 100  # levels; an index takes 20 of objects, and Python's own limit depends on who calls
 
 
 def _refuse(text: str) -> None:
@@ -51,8 +53,12 @@ class JsonLines(LineFormat):
             raise BadLine("not a JSON object")
         try:
             document = _DECODER.decode(readable(line))
-        except (ValueError, RecursionError):
+            if line.count("{") + line.count("[") > DEEPEST and _depth(document) > DEEPEST:
+                raise RecursionError
+        except ValueError:
             raise BadLine("not valid JSON") from None
+        except RecursionError:
+            raise BadLine(f"nested more than {DEEPEST} deep") from None
         return self.taken(document, "null" in line)
 
     def taken(self, document: dict[str, Any], nulls: bool) -> tuple[int, dict[str, Any]]:
@@ -81,9 +87,12 @@ class JsonLines(LineFormat):
         found, at = [], 0
         try:
             while at < len(line):
+                if line[at].isspace():
+                    at += 1
+                    continue
                 _, end = _DECODER.raw_decode(line, at)
                 found.append(line[at:end])
-                at = len(line) - len(line[end:].lstrip())
+                at = end
         except (ValueError, RecursionError):
             return [line]
         return found if len(found) > 1 else [line]
@@ -98,6 +107,8 @@ class JsonLines(LineFormat):
         if self._time_field is None and isinstance(instant, dict) and isinstance(instant.get("epochSecond"), int):
             del document["instant"]  # log4j's JSON layout
             return f"{instant['epochSecond']}.{int(instant.get('nanoOfSecond', 0)):09d}"
+        if self._time_field is None and isinstance(document.get("t"), dict) and "$date" in document["t"]:
+            return document.pop("t")["$date"]  # MongoDB
         inner: Any = document
         *path, last = (self._time_field or "").split(".")
         for name in path:
@@ -105,6 +116,15 @@ class JsonLines(LineFormat):
         if isinstance(inner, dict) and isinstance(inner.get(last), (str, int, float)):
             return inner.pop(last)
         raise BadLine("no field with a time" if self._time_field is None else f"no field '{self._time_field}'")
+
+
+def _depth(value: Any) -> int:
+    """How many objects and arrays are within one another."""
+    depth, level = 0, [value]
+    while level := [each for each in level if isinstance(each, (dict, list))]:
+        depth += 1
+        level = [inner for each in level for inner in (each.values() if isinstance(each, dict) else each)]
+    return depth
 
 
 def _drop_nulls(values: Any) -> None:

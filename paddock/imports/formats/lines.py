@@ -15,7 +15,7 @@ from paddock.imports.text import readable, unescaped
 from paddock.imports.times import Clock
 
 _QUOTED = r'"((?:[^"\\]|\\.)*)"'
-_COMMON = rf"(\S+) (\S+) (.*?) \[([^\]]+)\] {_QUOTED} (\d{{3}}|-) (\d+|-)"
+_COMMON = rf"(\S+) (\S+) (.*?) \[([^\[\]]+)\] {_QUOTED} (\d{{3}}|-) (\d+|-)"
 _REFERRER_AND_AGENT = rf" {_QUOTED} {_QUOTED}"
 _ENDINGS = {"apache-common": "", "apache-combined": _REFERRER_AND_AGENT, "nginx": rf"{_REFERRER_AND_AGENT}(?: (.*))?"}
 # A virtual host before the client, as Apache's vhost_combined has it.
@@ -96,7 +96,7 @@ _RFC5424 = re.compile(
 )
 _RFC3164 = re.compile(
     rf"{_PRIORITY}?(?P<time>[A-Z][a-z]{{2}} [ \d]?\d(?: \d{{4}})? \d\d:\d\d:\d\d(?:\.\d{{1,9}})?"
-    r"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)) "
+    r"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:?\d\d)) "
     r"(?P<host>\S+) (?:(?P<program>[^\s:\[]{1,64})(?:\[(?P<pid>[^\]]*)\])?: ?)?(?P<message>.*)"
 )
 _WITH_YEAR = re.compile(r"([A-Z][a-z]{2}) +(\d+) (\d{4}) (.*)")
@@ -125,6 +125,8 @@ class Syslog(LineFormat):
         parts = {name: text for name, text in found.groupdict().items() if text not in (None, "", "-")}
         if "time" not in parts:
             raise BadLine("no time")
+        if "program" not in parts and parts.get("host", "").isdigit():  # MySQL's thread
+            raise BadLine("not the format syslog")
         with_year = _WITH_YEAR.fullmatch(parts["time"])
         time = f"{with_year[2]:0>2} {with_year[1]} {with_year[3]} {with_year[4]}" if with_year else parts["time"]
         document: dict[str, Any] = {}
@@ -155,19 +157,19 @@ _LEVELS = "TRACE|DEBUG|INFO|WARNING|WARN|ERROR|FATAL|SEVERE|CONFIG|FINEST|FINER|
 _BRACKETS = r"\[(?:[^\[\]]|\[[^\[\]]*\])*\]"
 _LOGGER = r"[\w$][\w$.\-/<>]*(?:[:(]\d+\)?)?"
 _HEAD = re.compile(
-    rf"\s*(?:-\s+)?(?:(?P<thread>{_BRACKETS})\s*)?"
+    rf"\s*(?:-\s+)?(?:(?!(?i:{_LEVELS})\s)(?P<name>\w[\w.]*) - )?(?:(?P<thread>{_BRACKETS})\s*)?"
     rf"(?P<bracket>\[)?(?P<level>(?i:{_LEVELS}))\s*(?(bracket)\])(?![\w.])\s*"
     rf"(?:(?P<pid>\d+)\s+---\s*)?"
     rf"(?P<brackets>(?:{_BRACKETS}\s*){{0,2}})"
-    rf"(?:-\s+|(?P<logger>{_LOGGER})\s*(?:\s-|:)(?:\s+|$)|(?P<method>(?:[a-z_]\w*\.){{2,}}[\w$.<>]+)\s+)?"
+    rf"(?:-\s+|(?P<logger>{_LOGGER})\s*(?:\s-|:)(?:\s+|$)|(?P<method>(?:[a-z_]\w*\.){{2}}[\w$.<>]+)\s+)?"
     r"(?P<message>.*)",
     re.DOTALL,
 )
 # Kafka: [%d] %p %m (%c)
-_KAFKA = re.compile(rf"\s*(?P<level>{_LEVELS})\s+(?P<message>.*) \((?P<logger>[\w$]+(?:\.[\w$]+)+)\)", re.DOTALL)
+_KAFKA = re.compile(rf"\s*(?P<level>{_LEVELS})\s+(?P<message>(?:\S.*)?) \((?P<logger>[\w$]+(?:\.[\w$]+)+)\)", re.DOTALL)
 # Elasticsearch: [%d][%-5p][%-25c] [%node] %m
 _ELASTICSEARCH = re.compile(
-    rf"\[(?P<level>{_LEVELS})\s*\]\[(?P<logger>[^\[\]]+?)\s*\] \[(?P<node>[^\[\]]+)\] ?(?P<message>.*)", re.DOTALL
+    rf"\[(?P<level>{_LEVELS})\s*\]\[(?P<logger>[^\[\]]+)\] \[(?P<node>[^\[\]]+)\] ?(?P<message>.*)", re.DOTALL
 )
 _ONE_BRACKET = re.compile(_BRACKETS)
 _PRODUCT = ("logger", "node")
@@ -182,7 +184,7 @@ class Log4j(LineFormat):
 
     name = "log4j"
     start = re.compile(rf"{_TIME}(?=[\s\[]|$)")
-    glued = re.compile(rf"(?<=[^\s\"'(\[=:,])(?={_TIME}\s*-?\s*(?:{_BRACKETS}\s*)?\[?(?:{_LEVELS})\b)")
+    glued = re.compile(rf"(?<=[^\s\"'(\[=:,])(?={_TIME}\s*(?:-\s*)?(?:{_BRACKETS}\s*)?\[?(?:{_LEVELS})\b)")
 
     def event(self, line: str, more: Sequence[str]) -> tuple[int, dict[str, Any]]:
         """See LineFormat."""
@@ -220,7 +222,7 @@ def _names(head: re.Match[str]) -> tuple[dict[str, Any], str]:
         names["application"] = "] [".join(brackets)
     if head["pid"]:
         names["pid"] = int(head["pid"])
-    logger = head["logger"] or head["method"]
+    logger = head["logger"] or head["method"] or head["name"]
     if logger:
         names["logger"] = logger
     return names, head["message"]
@@ -252,10 +254,10 @@ LAYOUTS = {
     "kubernetes-cri": Layout(
         re.compile(rf"(?P<time>{_ISO}) (?P<stream>stdout|stderr) (?P<logtag>[PF](?::\w+)*) (?P<message>.*)")
     ),
-    # time="2024-05-01T12:34:56Z" level=info msg="text" id=7
+    # time="2024-05-01T12:34:56Z" level=info msg="text" id=7; other programs in Go leave the first quotes out
     "containerd": Layout(
         re.compile(
-            rf'time="(?P<time>{_ISO})" level=(?P<level>\w+) msg=(?:"(?P<message>(?:[^"\\]|\\.)*)"|(?P<word>[^\s"]+))'
+            rf'time="?(?P<time>{_ISO})"? level=(?P<level>\w+) msg=(?:"(?P<message>(?:[^"\\]|\\.)*)"|(?P<word>[^\s"]+))'
             r"(?: (?P<fields>.*))?"
         ),
         {"message": _unquoted, "level": str.upper},
@@ -283,7 +285,7 @@ LAYOUTS = {
     # nova-api.log 2017-05-16 00:00:00.008 25746 INFO nova.osapi [req-1 u p - - -] text
     "openstack": Layout(
         re.compile(
-            rf"(?:(?P<file>\S+\.log\S*) )?(?P<time>{_ISO}) (?P<pid>\d+) (?P<level>[A-Z]{{4,8}}) (?P<logger>[\w.]+) "
+            rf"(?:(?P<file>(?=\S+\.log)\S+) )?(?P<time>{_ISO}) (?P<pid>\d+) (?P<level>[A-Z]{{4,8}}) (?P<logger>[\w.]+) "
             r"\[(?P<request>[^\]]*)\] (?P<message>.*)"
         ),
         {"pid": int},
@@ -296,9 +298,9 @@ LAYOUTS = {
     "android": Layout(
         re.compile(
             r"(?P<time>(?:\d{4}-)?\d\d-\d\d \d\d:\d\d:\d\d\.\d{3,6}) +(?P<pid>\d+) +(?P<thread>\d+) "
-            r"(?P<level>[VDIWEFA]) (?P<logger>.*?)\s*: (?P<message>.*)"
+            r"(?P<level>[VDIWEFA]) (?P<logger>[^:]*(?::(?! )[^:]*)*): (?P<message>.*)"
         ),
-        {"pid": int, "level": _ANDROID_LEVELS.__getitem__},
+        {"pid": int, "level": _ANDROID_LEVELS.__getitem__, "logger": str.strip},
     ),
     # 2016-09-28 04:30:30, Info                  CBS    text
     "windows-cbs": Layout(
@@ -327,7 +329,8 @@ class OneLayout(LineFormat):
         for name, text in found.groupdict().items():
             if name == "time" or text in (None, "", "-"):
                 continue
-            convert = self._layout.convert.get(name, str)
-            document["message" if name == "word" else name] = convert(readable(text))
+            value = self._layout.convert.get(name, str)(readable(text))
+            if value != "":
+                document["message" if name == "word" else name] = value
         document["message"] = document.pop("message", "")
         return self.time(found["time"]), document

@@ -10,7 +10,7 @@ from statistics import median
 from paddock import numbers
 from paddock.reports.figures import whole_seconds
 from paddock.reports.plots.drawing import Panel, Scale, ink, legend, linear, panels, ratios, shape, shortened, stacked
-from paddock.tournaments.disturbance import disturbed_laps
+from paddock.tournaments.lap_cautions import disturbed_laps
 from paddock.tournaments.model import Lap
 
 # More contenders than there are colours cannot be told apart: then only the baseline keeps its own.
