@@ -142,7 +142,7 @@ class Anonymiser:
             entries[number, cutting.KIND] = kind_of_word(text) != "" or self._words.word(text) != text
         settled = of_skeletons | ((alike > 0) & (table.entries[alike, cutting.KIND] == 0))
         unsettled = np.flatnonzero(~settled)
-        becomes = memoryview(table.becomes)
+        becomes = table.becomes.data
         for number, domain in zip(unsettled.tolist(), domains[unsettled].tolist(), strict=True):
             text, entry = texts[number], first + number
             plain = text
