@@ -17,7 +17,7 @@ import numpy as np
 
 from paddock.imports import cutting
 from paddock.imports.pseudonyms import Pseudonyms
-from paddock.imports.text import as_json, unescaped_json
+from paddock.imports.text import to_json, unescaped_json
 from paddock.imports.words import (
     HOST,
     LONGEST_PATH,
@@ -102,7 +102,7 @@ class Anonymiser:
 
     def _find_proxied(self, data: bytes, values: np.ndarray, domains: np.ndarray) -> None:
         """The path that a proxy was asked to connect to is a host."""
-        if b'"method":"CONNECT"' not in data or "path" not in self._fields:
+        if b'"method":"CONNECT"' not in data or not {"path", "method"} <= self._fields.keys():
             return
         paths = values[values[:, 2] == self._fields["path"], :2]
         for begin, end in values[values[:, 2] == self._fields["method"], :2].tolist():
@@ -167,9 +167,8 @@ class Anonymiser:
                 changed = self._whole[_KINDS[domain]](plain)
             if changed != plain:
                 entries[number, cutting.CHANGES] = True
-                put = as_json(changed)[1:-1] if "\\" in text else changed
                 begin = int(entries[number, cutting.START])
-                becomes[begin : begin + len(text.encode("utf-8"))] = put.encode("utf-8")  # which must be as long
+                becomes[begin : begin + len(text.encode("utf-8"))] = _put(changed, "\\" in text)
                 parts = {*_INNER.split(plain)} & {*_INNER.split(changed)} if _INNER.search(plain) else ()
                 self._audited[entry] = tuple(parts)
 
@@ -200,9 +199,9 @@ class Anonymiser:
         target, changed = memoryview(out), []
         for place, word in dict(self._by_context(found[:count].tolist(), words, gaps)).items():
             at = slice(spans[4 * place], spans[4 * place + 1])
-            put = (as_json(word)[1:-1] if b"\\" in data[at] else word).encode("utf-8")
-            if target[at] != put:
-                target[at] = put  # which must be as long
+            replaced = _put(word, b"\\" in data[at])
+            if target[at] != replaced:
+                target[at] = replaced
                 changed.append(place)
         np.subtract.at(self._table.entries[:, cutting.COUNT], rows[changed, 2], 1)
 
@@ -216,18 +215,19 @@ class Anonymiser:
         done = 0  # words up to here have been replaced already
         for place, first, last, number in telling:
             kind = USER if _KINDS[number] == _NAMED else _KINDS[number]
-            gap = gaps[place] if place < last else "\n"
-            if kind and "\n" not in gap and place >= done:
+            words.bounds = gaps.bounds = first, last
+            gap = gaps[place]
+            if kind and gap and "\n" not in gap and place >= done:
                 if kind in self._whole or kind == "cookie":
                     rule = self._cookies if kind == "cookie" else self._assigned
-                    for done, word in rule(kind, place, first, last, words, gaps):
+                    for done, word in rule(kind, place, words, gaps):
                         yield done, word
                 elif kind == "for":
                     # for X from, for invalid user X from, for user X from
                     name = place + 1
-                    while name < last and words[name] in ("invalid", "user", "illegal") and "\n" not in gaps[name]:
+                    while words[name] in ("invalid", "user", "illegal") and "\n" not in gaps[name]:
                         name += 1
-                    if name < last and words[name + 1] == "from" and "\n" not in gaps[name]:
+                    if words[name + 1] == "from" and "\n" not in gaps[name]:
                         yield name, self._user(words[name])
                 elif kind == "scheme" and len(words[place + 1]) >= 8 and gap.isspace():
                     yield place + 1, self._secret(words[place + 1])
@@ -235,34 +235,27 @@ class Anonymiser:
                     yield place + 1, self._host(words[place + 1])
                 elif kind == "folder" and set(gap) == {"\\"}:
                     yield place + 1, self._user(words[place + 1])
-            if (
-                kind == "command"
-                and place > first + 1
-                and gaps[place - 1].startswith(")")
-                and "\n" not in gaps[place - 1]
-                and gaps[place - 2].endswith("(")
-            ):
+            before = gaps[place - 1]
+            if kind == "command" and before[:1] == ")" and "\n" not in before and gaps[place - 2].endswith("("):
                 yield place - 1, self._user(words[place - 1])  # (X) CMD
-            elif kind == "uid" and place > first and gaps[place - 1] == "(" and words[place - 1]:
+            elif kind == "uid" and before == "(" and words[place - 1]:
                 yield place - 1, self._user(words[place - 1])  # X(uid=0)
-            elif gap == " : " and words[place] and words[place + 1] and _begins(words, gaps, place, first):
+            elif gap == " : " and words[place] and words[place + 1] and _begins(words, gaps, place):
                 yield place, self._user(words[place])  # sudo: X : TTY=
-            elif "<" in gap and "\n" not in gap and place < last and "@" in words[place + 1]:
-                yield from self._display_name(place, first, words, gaps)
+            elif "<" in gap and "\n" not in gap and "@" in words[place + 1]:
+                yield from self._display_name(place, words, gaps)
 
-    def _assigned(
-        self, kind: str, place: int, first: int, last: int, words: _Pieces, gaps: _Pieces
-    ) -> Iterator[tuple[int, str]]:
+    def _assigned(self, kind: str, place: int, words: _Pieces, gaps: _Pieces) -> Iterator[tuple[int, str]]:
         """The value behind a name, in quotes or not."""
         word, gap, value = words[place], gaps[place], words[place + 1]
         replace = self._whole[kind]
         field = gap.startswith('":"')
         if (field and '"' in gap[3:]) or (kind in (QUERY, HOST) and not field):
             return
-        element = gap == ">" and place > first and gaps[place - 1].endswith("<")
+        element = gap == ">" and gaps[place - 1].endswith("<")
         if not (field or element or _ASSIGNED.fullmatch(gap)) or (word[-1:] == "=" and gap.isspace()):
             return
-        behind = gaps[place + 1] if place + 1 < last else ""
+        behind = gaps[place + 1]
         if value[-1:] == "=" or (value[-1:] == ":" and kind_of_word(value)):  # the next name: there is no value
             return
         if word[:2] == "--" and gap.isspace():  # --password X
@@ -283,8 +276,8 @@ class Anonymiser:
             return
         if "{" in gap:  # an object: what is no name in it; names are passed as well, so that each is met once
             depth = gap.count("{") - gap.count("}")
-            for further in range(place + 1, last + 1 if depth > 0 else 0):
-                behind, newline, _ = (gaps[further] if further < last else "\n").partition("\n")
+            for further in range(place + 1, words.bounds[1] + 1 if depth > 0 else 0):
+                behind, newline, _ = gaps[further].partition("\n")
                 yield further, (self._words.word if '":' in behind or "=>" in behind else replace)(words[further])
                 depth += behind.count("{") - behind.count("}")
                 if depth <= 0 or newline:
@@ -292,11 +285,11 @@ class Anonymiser:
             return
         quote = ['"'] if field else ["<"] if element else _QUOTES.search(gap[::-1])
         end = place + 1
-        while quote and end < last and words[end + 1] and quote[0] not in gaps[end] and "\n" not in gaps[end]:
+        while quote and words[end + 1] and quote[0] not in gaps[end] and "\n" not in gaps[end]:
             end += 1
         pieces = [value, *(piece for each in range(place + 1, end) for piece in (gaps[each], words[each + 1]))]
         before = gap[3:] if field else ""
-        rest = _VALUE_ENDS.split(gaps[end])[0] if field and end < last else ""
+        rest = _VALUE_ENDS.split(gaps[end])[0] if field else ""
         replaced = replace("".join([before, *pieces, rest]))
         at = len(before)
         for number, piece in enumerate(pieces):
@@ -304,49 +297,57 @@ class Anonymiser:
                 yield place + 1 + number // 2, replaced[at : at + len(piece)]
             at += len(piece)
 
-    def _cookies(
-        self, _kind: str, place: int, _first: int, last: int, words: _Pieces, gaps: _Pieces
-    ) -> Iterator[tuple[int, str]]:
+    def _cookies(self, _kind: str, place: int, words: _Pieces, gaps: _Pieces) -> Iterator[tuple[int, str]]:
         """Everything to the end of the line or of the quotes."""
-        for further in range(place + 1, last + 1):
+        for further in range(place + 1, words.bounds[1] + 1):
             gap = gaps[further - 1]
             if "\n" in gap or (further > place + 1 and '"' in gap):
                 return
             name, equals, value = words[further].partition("=")
             yield further, f"{name}={self._secret(value)}" if equals else self._secret(name)
 
-    def _display_name(self, place: int, first: int, words: _Pieces, gaps: _Pieces) -> Iterator[tuple[int, str]]:
+    def _display_name(self, place: int, words: _Pieces, gaps: _Pieces) -> Iterator[tuple[int, str]]:
         """Alice Smith <alice@...>: up to three words that begin with a capital, or what stands in quotes."""
         quoted = '"' in gaps[place] or "'" in gaps[place]
-        for before in range(place, max(place - (8 if quoted else 3), first - 1), -1):
+        for before in range(place, place - (8 if quoted else 3), -1):
             if not words[before] or not (quoted or words[before][0].isupper()):
                 return
             yield before, self._pseudonyms.word(words[before])
-            if before > first and ("\n" in gaps[before - 1] or not gaps[before - 1].isspace()):
+            if "\n" in gaps[before - 1] or not gaps[before - 1].isspace():
                 return
 
 
 class _Pieces:
-    """Words, or the gaps behind them.
+    """Words, or the gaps behind them; nothing outside of the bounds.
 
     :param spans: rows of four numbers: where each word begins and ends, and others.
-    :param first: 0 for words, 1 for gaps.
+    :param gap: 0 for words, 1 for gaps.
+    :ivar bounds: the first and the last place of a text's words.
     """
 
-    def __init__(self, data: bytes, spans: memoryview, first: int):
-        self._data, self._spans, self._begin, self._end = data, spans, first, 4 if first else 1
+    def __init__(self, data: bytes, spans: memoryview, gap: int):
+        self._data, self._spans, self._gap, self._end = data, spans, gap, 4 if gap else 1
+        self.bounds = 0, -1
 
     def __getitem__(self, place: int) -> str:
-        text = self._data[self._spans[4 * place + self._begin] : self._spans[4 * place + self._end]].decode("utf-8")
+        if not self.bounds[0] <= place <= self.bounds[1] - self._gap:
+            return ""
+        text = self._data[self._spans[4 * place + self._gap] : self._spans[4 * place + self._end]].decode("utf-8")
         return unescaped_json(text) if "\\" in text else text
 
 
-def _begins(words: _Pieces, gaps: _Pieces, place: int, first: int) -> bool:
+def _put(text: str, escaped: bool) -> bytes:
+    """What stands for a text in JSON, where it is put by memory views: they refuse all that is not as long."""
+    return to_json(text)[1:-1] if escaped else text.encode("utf-8")
+
+
+def _begins(words: _Pieces, gaps: _Pieces, place: int) -> bool:
     """Whether a word is the first one of a text, a line or a field, or comes after sudo."""
+    before = gaps[place - 1]
     return (
-        place == first
-        or ("\n" in gaps[place - 1] and not gaps[place - 1].rpartition("\n")[2].strip())
+        not before
+        or ("\n" in before and not before.rpartition("\n")[2].strip())
         or words[place - 1] == "sudo:"
-        or gaps[place - 1].rstrip().endswith('":"')
-        or (place == first + 1 and not words[first] and gaps[first].isspace())
+        or before.rstrip().endswith('":"')
+        or (before.isspace() and not words[place - 1] and not gaps[place - 2])
     )

@@ -67,11 +67,6 @@ def to_json(value: object) -> bytes:
     return (text if text.isascii() else _HALF_PAIR.sub("\ufffd", text)).encode("utf-8")
 
 
-def as_json(value: object) -> str:
-    """As ``to_json``, as text."""
-    return to_json(value).decode("utf-8")
-
-
 def unescaped_json(text: str) -> str:
     """What stands between the quotes of a text of JSON."""
     found: str = orjson.loads(f'"{text}"')
