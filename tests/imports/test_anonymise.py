@@ -401,6 +401,13 @@ def test_numbers_that_stay_are_counted(quick: bool) -> None:
     assert parsed("json-lines", ['{"time":1714566896,"order":4711,"x":true}'], key=KEY, quick=quick).kept == {"4711": 1}
 
 
+def test_names_in_the_object_of_a_user_are_counted() -> None:
+    """They stay, so a person has to look at them; what they name goes."""
+    anonymiser = Anonymiser(KEY)
+    anonymous('got {"user": {"bob": "margaret"}}', anonymiser)
+    assert anonymiser.kept() == {"got": 1, "user": 1, "bob": 1}
+
+
 def test_the_audit_sorts_what_stays() -> None:
     """Words, hosts, numbers and tokens, the most frequent first."""
     audit = Audit()
