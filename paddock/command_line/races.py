@@ -69,7 +69,7 @@ def race(
       ./inv race --dry-run
     """
     from paddock.console import print_result, say, stdout_has_colours, terminal_width, warn
-    from paddock.race_options import RaceOptions, prepare
+    from paddock.race.options import RaceOptions, prepare
     from paddock.rally.leftovers import racing
 
     options = RaceOptions(
@@ -107,8 +107,8 @@ def race(
             warn(note)
         print_result(printable(prepared.request))
         return
-    from paddock import race as races
     from paddock.errors import RaceError
+    from paddock.race import run as races
     from paddock.tables import as_json
 
     say(f"Racing {track}, challenge {prepared.request.challenge}, race id {prepared.request.race_id} ...")

@@ -18,7 +18,7 @@ from paddock.files import read_record, write_json
 from paddock.locks import is_locked, locked
 from paddock.plain_values import plain
 from paddock.provenance import paddock_version
-from paddock.race_options import prepare
+from paddock.race.options import prepare
 from paddock.rally.leftovers import racing
 from paddock.tournaments import store
 from paddock.tournaments.analysis import analyse

@@ -10,7 +10,7 @@ from typing import Any
 
 from paddock.cars import parse_car_names
 from paddock.errors import UsageError
-from paddock.race_options import DEFAULT_CAR, RaceOptions
+from paddock.race.options import DEFAULT_CAR, RaceOptions
 from paddock.rally.command import parse_pairs
 from paddock.rally.request import DEFAULT_HTTP_PORT
 from paddock.tournaments.checks import check_own_parameters
