@@ -13,7 +13,10 @@ from paddock.corpora import integers
 from paddock.corpora.wide_copy import copy_32
 from paddock.corpora.world import (
     ACTOR,
+    ADDRESS,
     ADDRESSED,
+    ATTRIBUTES,
+    CLASS,
     DATE_LENGTH,
     DRAWN,
     FIXED,
@@ -36,10 +39,13 @@ _LOW_32, _LOW_16 = np.uint64(0xFFFFFFFF), np.uint64(0xFFFF)
 
 _JITTER_BITS = 10  # a document falls on a random 1/1024 of its share of the week
 _ZERO = ord("0")
-_LETTERS = ord("a") - 10  # of hexadecimal digits
 
 _28_BITS = (1 << 28) - 1
 _FIRST_OCTET = 240
+# "0." to "255.", the shorter ones filled up, and how long they are; copied four bytes at a time.
+_OCTETS = np.array([list(f"{octet}.".ljust(4).encode()) for octet in range(256)], dtype=np.uint8)
+_OCTET_LENGTHS = np.array([len(f"{octet}.") for octet in range(256)], dtype=np.int64)
+_DIGITS = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
 
 
 @compiled
@@ -87,17 +93,13 @@ def _write_ipv4(target, at, number):  # type: ignore[no-untyped-def]
     for factor in (0x9E3779B, 0x5BD1E99):
         host = (host * factor) & _28_BITS
         host ^= host >> 14
+    host |= _FIRST_OCTET << 24
     for shift in (24, 16, 8, 0):
         octet = (host >> shift) & 255
-        if shift == 24:
-            octet += _FIRST_OCTET
-        digits = 3 if octet >= 100 else 2 if octet >= 10 else 1
-        _write_number(target, at, octet, digits)
-        at += digits
-        if shift:
-            target[at] = ord(".")
-            at += 1
-    return at
+        for place in range(4):
+            target[at + place] = _OCTETS[octet, place]
+        at += _OCTET_LENGTHS[octet]
+    return at - 1
 
 
 @compiled
@@ -110,8 +112,7 @@ def _write_ipv6(target, at, number):  # type: ignore[no-untyped-def]
                 group += 0x1000
             target[at] = ord(":")
             for place in range(4):
-                digit = (group >> (12 - 4 * place)) & 15
-                target[at + 1 + place] = digit + (_ZERO if digit < 10 else _LETTERS)
+                target[at + 1 + place] = _DIGITS[(group >> (12 - 4 * place)) & 15]
             at += 5
     return at
 
@@ -143,8 +144,9 @@ def write_block(world, seed, block, documents, out):  # type: ignore[no-untyped-
     """
     state = _mix(_mix(seed + _GOLDEN) + block)
     slots = np.uint64(world.sessions - 1)
-    steps = np.uint64(world.successors.shape[1] - 1)
-    attached_steps = np.int64(world.attached.shape[1] - 1)
+    width = np.int64(world.successors.shape[1] - world.attached)
+    steps = np.uint64(width - 1)
+    attached_steps = np.int64(world.attached - 1)
     actor_of = np.full(world.sessions, NOTHING, dtype=np.int64)
     place_of = np.full(world.sessions, NOTHING, dtype=np.int64)
     memory_of = np.full(world.sessions, NOTHING, dtype=np.int64)
@@ -163,12 +165,12 @@ def write_block(world, seed, block, documents, out):  # type: ignore[no-untyped-
 
     at = 0
     slot = np.int64(0)
+    at_once_below = np.uint64(0)
     for position in range(documents):
         state += _GOLDEN
         random = _mix(state)
-        at_once = actor_of[slot] != NOTHING and (random >> _48) < world.class_at_once[world.actor_class[actor_of[slot]]]
-        if not at_once:
-            slot = np.int64((random >> np.uint64(10)) & slots)
+        at_once = (random >> _48) < at_once_below
+        slot = slot if at_once else np.int64((random >> np.uint64(10)) & slots)
 
         # When: the document's share of the week's weight, then its place within that minute.
         number = np.int64(block) * world.documents_per_block + position
@@ -195,20 +197,21 @@ def write_block(world, seed, block, documents, out):  # type: ignore[no-untyped-
         # Who and what: the next event of an open session, or the first of a new one.
         event = np.int64(NOTHING)
         if actor_of[slot] != NOTHING:
-            of_class = world.actor_class[actor_of[slot]]
-            if at_once or ((random >> np.uint64(20)) & _LOW_16) < world.class_stay[of_class]:
+            of_class = world.actor_rows[actor_of[slot], CLASS]
+            if at_once | (((random >> np.uint64(20)) & _LOW_16) < world.class_stay[of_class]):
                 if world.class_linked[of_class] == 0:
                     state += _GOLDEN
                     event = np.int64(_pick(world, world.class_entry[of_class], _mix(state)))
-                elif at_once and place_of[slot] != NOTHING:
-                    event = np.int64(world.attached[place_of[slot], loaded_of[slot] & attached_steps])
-                    loaded_of[slot] += 1
                 elif place_of[slot] != NOTHING:
-                    event = np.int64(world.successors[place_of[slot], np.int64((random >> np.uint64(36)) & steps)])
+                    step = np.int64((random >> np.uint64(36)) & steps)
+                    if at_once:
+                        step = width + (loaded_of[slot] & attached_steps)
+                        loaded_of[slot] += 1
+                    event = np.int64(world.successors[place_of[slot], step])
         if event == NOTHING:
             state += _GOLDEN
             actor_of[slot] = _pick(world, world.actors, _mix(state))
-            of_class = world.actor_class[actor_of[slot]]
+            of_class = world.actor_rows[actor_of[slot], CLASS]
             state += _GOLDEN
             event = np.int64(_pick(world, world.class_entry[of_class], _mix(state)))
             state += _GOLDEN
@@ -218,9 +221,9 @@ def write_block(world, seed, block, documents, out):  # type: ignore[no-untyped-
                 state += _GOLDEN
                 held_of[slot, column] = _pick(world, world.held_pools[column], _mix(state))
             address = slot * OVERCOPY
-            if world.actor_address[actor_of[slot]] == NEW_IPV4:
+            if world.actor_rows[actor_of[slot], ADDRESS] == NEW_IPV4:
                 address_length[slot] = _write_ipv4(addresses, address, first_address + np.uint64(number)) - address
-            elif world.actor_address[actor_of[slot]] == NEW_IPV6:
+            elif world.actor_rows[actor_of[slot], ADDRESS] == NEW_IPV6:
                 address_length[slot] = _write_ipv6(addresses, address, first_address + np.uint64(number)) - address
             else:
                 address_length[slot] = 0
@@ -247,13 +250,13 @@ def write_block(world, seed, block, documents, out):  # type: ignore[no-untyped-
                     state += _GOLDEN
                     fragment = np.int64(_pick(world, argument, _mix(state)))
                 elif kind == ACTOR:
-                    fragment = np.int64(world.actor_attributes[actor_of[slot], argument])
+                    fragment = np.int64(world.actor_rows[actor_of[slot], ATTRIBUTES + argument])
                 elif kind == HELD:
                     fragment = held_of[slot, argument]
                 elif kind == REMEMBERED:
                     fragment = memory_of[slot]
                 elif kind == ADDRESSED:
-                    at = _append(world, world.actor_attributes[actor_of[slot], argument], out, at)
+                    at = _append(world, world.actor_rows[actor_of[slot], ATTRIBUTES + argument], out, at)
                     copy_32(out, at, addresses, slot * OVERCOPY)
                     at += address_length[slot]
                     continue
@@ -275,6 +278,7 @@ def write_block(world, seed, block, documents, out):  # type: ignore[no-untyped-
             loaded_of[slot] = 0
             if world.event_memory[event] != NOTHING:
                 memory_of[slot] = world.event_memory[event]
+        at_once_below = world.class_at_once[of_class]
     return at
 
 

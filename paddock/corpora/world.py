@@ -29,6 +29,7 @@ ADDRESSED = 7  # as ACTOR, and then the session's own address if the actor has a
 # The addresses that an actor has: one that stands in its attributes, or another in each of its sessions.
 SAME_ADDRESS, NEW_IPV4, NEW_IPV6 = 0, 4, 6
 NEW_IPV6_BEGINNING = "2001:db8"  # ends the attribute before a new IPv6 address; six groups follow
+CLASS, ADDRESS, ATTRIBUTES = 0, 1, 2  # where an actor's class, its kind of address and its attributes stand in its row
 ADDRESS_LENGTH = {SAME_ADDRESS: 0, NEW_IPV4: 15, NEW_IPV6: 30}  # the most bytes after the attribute, <= OVERCOPY
 
 OVERCOPY = 32  # the kernel copies so many bytes at once, so tables and buffers end with as many spare ones
@@ -51,11 +52,10 @@ class World(NamedTuple):
     pieces: np.ndarray  # int32, pieces x 2: kind and argument
     event_memory: np.ndarray  # int32: the fragment that the session remembers afterwards, or NOTHING
     event_moves: np.ndarray  # uint8: whether the session goes on from this event
-    successors: np.ndarray  # int32, events x a power of two: equally likely next events, NOTHING ends the session
-    attached: np.ndarray  # int32, events x a power of two: what comes at once after it, in this order, and over again
-    actor_attributes: np.ndarray  # int32, actors x columns: fragments
-    actor_class: np.ndarray  # int32
-    actor_address: np.ndarray  # uint8: SAME_ADDRESS, NEW_IPV4 or NEW_IPV6
+    successors: np.ndarray  # int32, events x a power of two: equally likely next events, NOTHING ends the session;
+    # and further columns for what comes at once after the event, in this order, and over again
+    attached: int  # how many columns those are, 0 or a power of two
+    actor_rows: np.ndarray  # int32, actors x columns: class, address (as above), and the fragments of its attributes
     class_entry: np.ndarray  # int32: the pool of a session's first event
     class_memory: np.ndarray  # int32: the pool of what a session remembers at first
     class_linked: np.ndarray  # uint8: 1: events follow `successors`; 0: each is drawn from `class_entry`
@@ -189,6 +189,7 @@ class WorldBuilder:
         longest = [sum(most[piece] for piece in event) for event in self._events]
         if sizes:
             self._check_sizes(sizes, longest)
+        attached = _rows(self._attached, len(self._events))
         own, other, threshold = ([value for columns in self._columns for value in columns[part]] for part in range(3))
         # Side by side, so that a draw from a large pool waits for memory once. A threshold of 2^32 belongs to a
         # column with one item, which is right on either side of it.
@@ -205,11 +206,10 @@ class WorldBuilder:
             pieces=np.array([(piece.kind, piece.argument) for piece in pieces], dtype=np.int32),
             event_memory=np.array(self._memories, dtype=np.int32),
             event_moves=np.array(self._moves, dtype=np.uint8),
-            successors=_rows(self._successors, len(self._events)),
-            attached=_rows(self._attached, len(self._events)),
-            actor_attributes=np.array([attributes for _, attributes, _ in self._actors], dtype=np.int32),
-            actor_class=np.array([of_class for of_class, _, _ in self._actors], dtype=np.int32),
-            actor_address=np.array([address for _, _, address in self._actors], dtype=np.uint8),
+            successors=np.hstack([_rows(self._successors, len(self._events)), attached]),
+            attached=attached.shape[1],
+            # Side by side like the pools' columns: a session that begins waits for memory once.
+            actor_rows=np.array([(of, address, *own) for of, own, address in self._actors], dtype=np.int32),
             class_entry=np.array([entry for entry, *_ in self._classes], dtype=np.int32),
             class_memory=np.array([memory for _, memory, *_ in self._classes], dtype=np.int32),
             class_linked=np.array([linked for _, _, linked, _, _ in self._classes], dtype=np.uint8),
