@@ -17,8 +17,8 @@ from paddock.corpora.integers import Draws, shares, zipf_weights
 from paddock.corpora.patterns import escaped, fill
 from paddock.corpora.world import (
     ACTOR,
-    ADDRESSED,
     DRAWN,
+    NEW_ADDRESS,
     NEW_IPV4,
     NEW_IPV6,
     NEW_IPV6_BEGINNING,
@@ -91,7 +91,8 @@ class AccessLog:
             pieces = [
                 self._builder.fixed('{"@timestamp":"'),
                 Piece(TIME),
-                Piece(ADDRESSED, _CLIENT),
+                Piece(ACTOR, _CLIENT),
+                Piece(NEW_ADDRESS),
                 self._builder.fixed(request),
             ]
             if "query" in group:

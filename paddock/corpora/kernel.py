@@ -14,13 +14,13 @@ from paddock.corpora.wide_copy import copy_32
 from paddock.corpora.world import (
     ACTOR,
     ADDRESS,
-    ADDRESSED,
     ATTRIBUTES,
     CLASS,
     DATE_LENGTH,
     DRAWN,
     FIXED,
     HELD,
+    NEW_ADDRESS,
     NEW_IPV4,
     NEW_IPV6,
     NOTHING,
@@ -255,8 +255,7 @@ def write_block(world, seed, block, documents, out):  # type: ignore[no-untyped-
                     fragment = held_of[slot, argument]
                 elif kind == REMEMBERED:
                     fragment = memory_of[slot]
-                elif kind == ADDRESSED:
-                    at = _append(world, world.actor_rows[actor_of[slot], ATTRIBUTES + argument], out, at)
+                elif kind == NEW_ADDRESS:
                     copy_32(out, at, addresses, slot * OVERCOPY)
                     at += address_length[slot]
                     continue

@@ -24,13 +24,14 @@ HELD = 3  # a fragment that was drawn when the session began
 REMEMBERED = 4  # the fragment that the session's last event left behind
 TIME = 5  # 2026-01-05T08:00:00.123
 DATE = 6  # 2026-01-05
-ADDRESSED = 7  # as ACTOR, and then the session's own address if the actor has a new one in each session
+NEW_ADDRESS = 7  # the session's own address, or nothing where the actor has the same in all sessions
 
-# The addresses that an actor has: one that stands in its attributes, or another in each of its sessions.
+# What NEW_ADDRESS is for an actor: nothing, since the address is among its attributes, or another in each session.
 SAME_ADDRESS, NEW_IPV4, NEW_IPV6 = 0, 4, 6
-NEW_IPV6_BEGINNING = "2001:db8"  # ends the attribute before a new IPv6 address; six groups follow
+NEW_IPV6_BEGINNING = "2001:db8"  # stands before a new IPv6 address, which is its last six groups
+MOST_OF_ADDRESS = 30  # bytes that NEW_ADDRESS can take; not more than OVERCOPY
+
 CLASS, ADDRESS, ATTRIBUTES = 0, 1, 2  # where an actor's class, its kind of address and its attributes stand in its row
-ADDRESS_LENGTH = {SAME_ADDRESS: 0, NEW_IPV4: 15, NEW_IPV6: 30}  # the most bytes after the attribute, <= OVERCOPY
 
 OVERCOPY = 32  # the kernel copies so many bytes at once, so tables and buffers end with as many spare ones
 TIME_LENGTH, DATE_LENGTH = 23, 10
@@ -54,7 +55,7 @@ class World(NamedTuple):
     event_moves: np.ndarray  # uint8: whether the session goes on from this event
     successors: np.ndarray  # int32, events x a power of two: equally likely next events, NOTHING ends the session;
     # and further columns for what comes at once after the event, in this order, and over again
-    attached: int  # how many columns those are, 0 or a power of two
+    attached: int  # how many columns those are, a power of two
     actor_rows: np.ndarray  # int32, actors x columns: class, address (as above), and the fragments of its attributes
     class_entry: np.ndarray  # int32: the pool of a session's first event
     class_memory: np.ndarray  # int32: the pool of what a session remembers at first
@@ -164,8 +165,7 @@ class WorldBuilder:
     def actor(self, of_class: int, attributes: Sequence[int], address: int = SAME_ADDRESS) -> int:
         """Someone who logs, with the fragments of each attribute column; returns the number.
 
-        :param address: NEW_IPV4 or NEW_IPV6 for someone who is somebody else in each session; then the attribute of
-            an ADDRESSED piece is what stands before the address.
+        :param address: NEW_IPV4 or NEW_IPV6 for someone who is somebody else in each session.
         """
         self._actors.append((of_class, list(attributes), address))
         return len(self._actors) - 1
@@ -257,11 +257,8 @@ class WorldBuilder:
             return max(lengths[fragment] for fragment in self._pools[piece.argument])
         if piece.kind == ACTOR:
             return max(lengths[attributes[piece.argument]] for _, attributes, _ in self._actors)
-        if piece.kind == ADDRESSED:
-            return max(
-                lengths[attributes[piece.argument]] + ADDRESS_LENGTH[address]
-                for _, attributes, address in self._actors
-            )
+        if piece.kind == NEW_ADDRESS:
+            return MOST_OF_ADDRESS
         if piece.kind == HELD:
             return max(lengths[fragment] for fragment in self._pools[self._held[piece.argument]])
         if piece.kind == REMEMBERED:
