@@ -197,7 +197,7 @@ class AccessLog:
         """The clients of a class that come again, the busiest first."""
         draws = Draws(f"{self._name} clients {visitor['name']}")
         clients = visitor["clients"]
-        client_addresses = addresses(clients["ipv4"], clients["ipv6"], draws, taken)
+        client_addresses = addresses(clients["ipv4"], clients["ipv6"], draws, taken, beside_new=True)
         of_client = draws.apportioned(weights, len(client_addresses))
         actors = []
         for address, agent in zip(client_addresses, of_client, strict=True):

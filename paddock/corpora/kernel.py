@@ -40,6 +40,7 @@ _LOW_32, _LOW_16 = np.uint64(0xFFFFFFFF), np.uint64(0xFFFF)
 _JITTER_BITS = 10  # a document falls on a random 1/1024 of its share of the week
 _ZERO = ord("0")
 
+# New addresses are those of addresses.py that nobody else has.
 _28_BITS = (1 << 28) - 1
 _FIRST_OCTET = 240
 # "0." to "255.", the shorter ones filled up, and how long they are; copied four bytes at a time.
@@ -170,7 +171,8 @@ def write_block(world, seed, block, documents, out):  # type: ignore[no-untyped-
         state += _GOLDEN
         random = _mix(state)
         at_once = (random >> _48) < at_once_below
-        slot = slot if at_once else np.int64((random >> np.uint64(10)) & slots)
+        if not at_once:
+            slot = np.int64((random >> np.uint64(10)) & slots)
 
         # When: the document's share of the week's weight, then its place within that minute.
         number = np.int64(block) * world.documents_per_block + position
@@ -198,7 +200,7 @@ def write_block(world, seed, block, documents, out):  # type: ignore[no-untyped-
         event = np.int64(NOTHING)
         if actor_of[slot] != NOTHING:
             of_class = world.actor_rows[actor_of[slot], CLASS]
-            if at_once | (((random >> np.uint64(20)) & _LOW_16) < world.class_stay[of_class]):
+            if at_once or ((random >> np.uint64(20)) & _LOW_16) < world.class_stay[of_class]:
                 if world.class_linked[of_class] == 0:
                     state += _GOLDEN
                     event = np.int64(_pick(world, world.class_entry[of_class], _mix(state)))
