@@ -177,10 +177,7 @@ class AccessLog:
         words = self._content["words"]
         texts = [fill(group["pattern"], group.get("count", 1), words, draws, agreeing=True) for group in groups]
         weights = shares(
-            [
-                (group["share"], zipf_weights(group.get("count", 1), group.get("exponent", 0)))
-                for group in groups
-            ]
+            [(group["share"], zipf_weights(group.get("count", 1), group.get("exponent", 0))) for group in groups]
         )
         agents = [escaped(text) for of_group in texts for text in of_group]
         versions = list(visitor["http_versions"])

@@ -150,9 +150,7 @@ class WorldBuilder:
         """What comes at once after ``event`` in a linked session, in this order; counted as in ``follow``."""
         self._attached[event] = attached
 
-    def actor_class(
-        self, entry: int, memory: int, linked: bool, stay_percent: int, at_once_percent: int = 0
-    ) -> int:
+    def actor_class(self, entry: int, memory: int, linked: bool, stay_percent: int, at_once_percent: int = 0) -> int:
         """A class of actors (pool of first events, pool of first memories); returns its number.
 
         :param linked: events follow ``follow`` and ``attach``; else each is drawn from ``entry``.

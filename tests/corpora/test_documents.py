@@ -181,7 +181,7 @@ def test_requests_hang_together(apache: Documents) -> None:
 
 
 def test_files_come_at_once_with_their_page(apache: Documents) -> None:
-    """A file that a client asks for right after a page has that page as its referrer, or the page's own visit has ended."""
+    """A file that a client asks for right after a page has that page as its referrer; pages with files are many."""
     site = "https://www.example.com"
     after_page = [
         (page, file)
