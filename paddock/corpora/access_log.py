@@ -31,8 +31,8 @@ from paddock.corpora.world import (
 
 _CLIENT, _USER_AGENT = 0, 1  # the columns of a visitor's attributes
 _ATTACHED = 16  # assets that a page loads, a power of two
-_SCALE = 1 << 20  # keeps small parts of a share apart
 _TRIES = 8  # for each of them to be another one
+_SCALE = 1 << 20  # keeps small parts of a share apart
 
 _FIRST_NAMES = ("alice", "bob", "carol", "dave", "erin", "frank", "grace", "heidi", "ivan", "judy", "mallory", "olivia",
                 "peggy", "rupert", "sybil", "trent", "victor", "walter", "yusuf", "zoe")  # fmt: skip
