@@ -16,11 +16,22 @@ _TRIES_PER_TEXT = 200
 BUILT_IN = ("number", "hash")
 
 
-def fill_one(pattern: str, words: Mapping[str, Sequence[str]], draws: Draws, largest_number: int) -> str:
-    """The pattern with a random word for each `{name}`, a number for `{number}`, 8 hexadecimal digits for `{hash}`."""
+def fill_one(
+    pattern: str, words: Mapping[str, Sequence[str]], draws: Draws, largest_number: int, agreeing: bool = False
+) -> str:
+    """The pattern with a random word for each `{name}`, a number for `{number}`, 8 hexadecimal digits for `{hash}`.
+
+    :param agreeing: a name that stands in the pattern twice is the same word, as versions in a user agent are.
+    """
+    chosen: dict[str, str] = {}
 
     def replacement(match: re.Match[str]) -> str:
         name = match.group(1)
+        if not agreeing or name not in chosen:
+            chosen[name] = one(name)
+        return chosen[name]
+
+    def one(name: str) -> str:
         if name == "number":
             return str(draws.between(1, largest_number))
         if name == "hash":
@@ -30,14 +41,17 @@ def fill_one(pattern: str, words: Mapping[str, Sequence[str]], draws: Draws, lar
     return _PLACEHOLDER.sub(replacement, pattern)
 
 
-def fill(pattern: str, count: int, words: Mapping[str, Sequence[str]], draws: Draws) -> list[str]:
+def fill(
+    pattern: str, count: int, words: Mapping[str, Sequence[str]], draws: Draws, agreeing: bool = False
+) -> list[str]:
     """``count`` different texts of one pattern.
 
+    :param agreeing: as ``fill_one`` has it.
     :raises ValueError: if the words do not give so many.
     """
     texts: dict[str, None] = {}
     for _ in range(count * _TRIES_PER_TEXT):
-        texts.setdefault(fill_one(pattern, words, draws, largest_number=4 * count))
+        texts.setdefault(fill_one(pattern, words, draws, largest_number=4 * count, agreeing=agreeing))
         if len(texts) == count:
             return list(texts)
     raise ValueError(f"the pattern '{pattern}' gives only {len(texts)} different texts, not {count}: add words")

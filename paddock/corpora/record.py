@@ -14,7 +14,7 @@ CORPUS_PREFIX = "paddock-"
 RECORD_ENDING = ".record.json"
 
 # Count up whenever the same recipe, seed and number of documents give other bytes than before.
-GENERATOR_VERSION = 1
+GENERATOR_VERSION = 2
 TEST_MODE_DOCUMENTS = 1000  # what Rally's test mode expects in the -1k file
 
 FROM_RECIPE = "recipe"
