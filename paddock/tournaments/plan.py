@@ -15,7 +15,7 @@ from paddock.tournaments.model import Tournament
 from paddock.tournaments.schedule import Start, make_schedule
 
 ALPHA = 0.05
-# The warm-up that every start has to have, method.md 1.
+# The warm-up that every start has to have; docs/method.md says why.
 WARMUP_SECONDS = 60
 WARMUP_DOCUMENTS = 600_000
 
@@ -71,7 +71,7 @@ class Plan:
 
 
 def few_for_rates(seconds: float, documents: float) -> str:
-    """What a warm-up lacks that absolute rates need, method.md 1; empty if nothing."""
+    """What a warm-up lacks that absolute rates need; empty if nothing."""
     lacking = [
         text
         for short, text in (
