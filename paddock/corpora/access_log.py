@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
-from paddock.corpora.addresses import addresses
 from paddock.corpora.integers import Draws, shares, zipf_weights
-from paddock.corpora.patterns import escaped, fill
+from paddock.corpora.patterns import addresses, escaped, fill
 from paddock.corpora.world import (
     ACTOR,
     DRAWN,

@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from paddock.corpora.patterns import placeholders, slots
-from paddock.errors import FileError
+from paddock.errors import FileError, unknown
 from paddock.paths import RECIPES
 from paddock.structured_files import read_yaml
-from paddock.suggestions import unknown
 
 _SUCCESSORS = 16  # places in a page's row of links
 _BUILT_IN_SLOTS = {"time", "date", "text"}

@@ -1,4 +1,4 @@
-"""What is known about a corpus on disk: the record beside its data, and the names of its files."""
+"""What is known of a corpus beside its data, and what a track has to be told about it."""
 
 from __future__ import annotations
 
@@ -98,3 +98,12 @@ def save_record(record: CorpusRecord) -> None:
     values = dataclasses.asdict(record)
     del values["file"]
     write_json(record_file(record.file), values)
+
+
+def track_parameters(record: CorpusRecord) -> dict[str, str | int]:
+    """The track parameters that make a track read this corpus."""
+    return {
+        "corpus_file": record.file.name,
+        "corpus_documents": record.documents,
+        "corpus_bytes": record.bytes,
+    }

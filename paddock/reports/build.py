@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paddock.provenance import with_short_checksums
+from paddock.circumstances import with_short_checksums
 from paddock.reports import sentences
 from paddock.reports.document import Report, Section
 from paddock.reports.grid_sections import grid_sections

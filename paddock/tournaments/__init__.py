@@ -1,8 +1,7 @@
 """Tournaments: configurations compared by paired laps in randomised blocks, as docs/tournaments.md says.
 
 model         what passes between the layers: definition, laps, result
-contenders    as listed, or as the cells of a grid
-published     the figures of a published study
+contenders    as listed, or as the cells of a grid; a published study's figures
 checks        what a schema cannot say of a tournament file
 files         tournament files (tournaments/*.yml) -> definition
 schedule      definition + seed -> the order of everything

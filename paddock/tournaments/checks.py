@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from paddock import cars, paths
-from paddock.errors import FileError, UsageError
-from paddock.suggestions import unknown
+from paddock.errors import FileError, UsageError, unknown
 from paddock.tournaments.contenders import differs_at_the_node
 from paddock.tournaments.model import Contender, Tournament
 from paddock.tracks import track_names

@@ -11,13 +11,12 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from paddock import paths
-from paddock.circumstances import circumstances
+from paddock.circumstances import circumstances, paddock_version
 from paddock.console import print_result, say
 from paddock.errors import FileError, Interrupted, MachineError, UsageError
 from paddock.files import read_record, write_json
 from paddock.locks import is_locked, locked
 from paddock.plain_values import plain
-from paddock.provenance import paddock_version
 from paddock.race.options import prepare
 from paddock.rally.leftovers import racing
 from paddock.tournaments import store

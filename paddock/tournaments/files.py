@@ -8,15 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from paddock import paths
-from paddock.errors import FileError, UsageError
+from paddock.errors import FileError, UsageError, unknown
 from paddock.files import checksum
 from paddock.structured_files import load_schema, read_yaml
-from paddock.suggestions import unknown
 from paddock.tournaments import contenders as contending
 from paddock.tournaments.checks import check_content, check_tournament, line_with
+from paddock.tournaments.contenders import narrowed, read_published
 from paddock.tournaments.model import Contender, Tournament
 from paddock.tournaments.pairing import find_metric
-from paddock.tournaments.published import narrowed, read_published
 
 FOLDER = paths.PROJECT / "tournaments"
 DEFAULT_DOCUMENTS = 1_000_000

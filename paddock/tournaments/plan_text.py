@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from paddock.tables import table
+from paddock.console import table
 from paddock.tournaments.contenders import level_object
 from paddock.tournaments.durations import driver_load, load_shape, phase_seconds
 from paddock.tournaments.lap_cautions import driver_bound, few_bulks, short_laps

@@ -22,10 +22,9 @@ from pathlib import Path
 from typing import Any
 
 from paddock import paths
-from paddock.errors import FileError, UsageError
+from paddock.errors import FileError, UsageError, unknown
 from paddock.files import read_record, write_json
 from paddock.plain_values import built
-from paddock.suggestions import unknown
 from paddock.tournaments.files import read_tournament
 from paddock.tournaments.journal import History, read_journal
 from paddock.tournaments.model import Tournament

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from paddock.corpora.kernel import _write_ipv4, new_buffer, write_block
-from paddock.corpora.rhythm import MINUTES_PER_WEEK, minute_weights, seconds_since_1970
+from paddock.corpora.models import MINUTES_PER_WEEK, minute_weights, seconds_since_1970
 from paddock.corpora.world import (
     ACTOR,
     DATE,
