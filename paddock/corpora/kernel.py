@@ -1,4 +1,7 @@
-"""The compiled loop that writes documents: fragments of a World appended to one buffer, integers only.
+"""Fills blocks of documents from the tables of a World: compiled.
+
+Fragments are copied 32 bytes at a time: most are shorter than that, and copying more than is needed and moving on by
+the right length is several times faster than a loop or a call of memcpy with a length known only at run time.
 
 It runs without Python's global lock, so several threads can fill several buffers. What it writes depends on
 the World, the seed and the number of the block alone.
@@ -6,11 +9,15 @@ the World, the seed and the number of the block alone.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from llvmlite import ir  # type: ignore[import-untyped]
+from numba import types
+from numba.extending import intrinsic
 
 from paddock.compilation import compiled
 from paddock.corpora import integers
-from paddock.corpora.wide_copy import copy_32
 from paddock.corpora.world import (
     ACTOR,
     ADDRESS,
@@ -30,6 +37,26 @@ from paddock.corpora.world import (
     TIME_LENGTH,
     World,
 )
+
+
+@intrinsic
+def copy_32(typing_context: Any, target: Any, target_at: Any, source: Any, source_at: Any) -> Any:
+    """Copy 32 bytes from ``source[source_at:]`` to ``target[target_at:]``; both must have that many left."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        chunk = ir.VectorType(ir.IntType(8), OVERCOPY).as_pointer()
+
+        def place(number: int) -> Any:
+            array = context.make_array(signature.args[number])(context, builder, arguments[number])
+            return builder.bitcast(builder.gep(array.data, [arguments[number + 1]]), chunk)
+
+        loaded = builder.load(place(2))
+        loaded.align = 1
+        builder.store(loaded, place(0)).align = 1
+        return context.get_dummy_value()
+
+    return types.void(target, types.int64, source, types.int64), generate
+
 
 # numba turns int64 + uint64 into a float, hence a typed constant for every number that meets a random one.
 _GOLDEN = np.uint64(integers.GOLDEN)

@@ -6,8 +6,8 @@ import datetime
 from collections.abc import Iterator
 
 from paddock.console import table
-from paddock.inspection.fields import MOST_FIELDS
 from paddock.inspection.model import Inspection, Terms, TimeRange
+from paddock.inspection.terms import MOST_FIELDS
 
 _SIZES_PER_ROW = 12
 _LARGEST_SIZE = 1_000_000  # that a recipe may ask for

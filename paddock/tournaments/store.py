@@ -3,7 +3,7 @@
 definition/      the tournament file as it was, and the table beside it
 plan.json        the schedule
 journal.jsonl    everything that happened (paddock.tournaments.journal)
-lesson.json      what it teaches the plan of the next one (paddock.tournaments.experience)
+lesson.json      what it teaches the plan of the next one (paddock.tournaments.durations)
 laps/            the lap runner's own journals, one per race, and the files that ask it to stop
 result.json      the result, written with the report when the tournament ends or is interrupted
 """
