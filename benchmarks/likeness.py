@@ -16,7 +16,7 @@ from typing import Any
 from benchmarks.model import Sample
 from benchmarks.peers.protocol import TIME_FIELD, LongText, Pool, Profile
 from paddock.errors import CorpusError
-from paddock.inspection.times import time_of_value
+from paddock.inspection.lines import time_of_value
 
 _SIZE_TOLERANCE = 0.3  # of the mean
 _LEAST_VARIETY = 0.5  # of the different values in as many of Paddock's documents

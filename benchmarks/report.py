@@ -9,7 +9,7 @@ from typing import Any
 
 from benchmarks.catalogue import TITLES
 from benchmarks.model import ALL_CORES, DISK, ONE_CORE, PADDOCK, Benchmark, Comparison
-from paddock.tables import table
+from paddock.console import table
 
 # Between these marks of a page stand the tables.
 BEGIN, END = "<!-- measured -->", "<!-- end of what was measured -->"

@@ -35,11 +35,9 @@ def bench_corpus(
     from benchmarks.catalogue import PEERS
     from benchmarks.report import as_values, inserted, markdown, render
     from benchmarks.run import RECIPES, benchmark
-    from paddock.console import print_result, progress
-    from paddock.errors import FileError
+    from paddock.console import as_json, print_result, progress
+    from paddock.errors import FileError, unknown
     from paddock.files import replacing
-    from paddock.suggestions import unknown
-    from paddock.tables import as_json
 
     names = [name.strip() for name in peers.split(",") if name.strip()]
     for name in names:

@@ -1,17 +1,20 @@
-"""What a person sees while something runs: sentences and progress on stderr, results on stdout."""
+"""What a person sees: sentences and progress on stderr, results, tables and JSON on stdout."""
 
 from __future__ import annotations
 
 import errno
+import json
 import os
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from tabulate import tabulate
 
 from paddock.errors import MachineError
 
@@ -118,3 +121,14 @@ def print_result(text: str) -> None:
         raise MachineError(
             f"The result could not be printed on standard output ({error.strerror}): send it elsewhere."
         ) from None
+
+
+def table(headers: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """Aligned columns without lines; the last column may be long."""
+    text = tabulate(rows, headers=headers, tablefmt="plain", disable_numparse=True)
+    return "\n".join(line.rstrip() for line in text.splitlines())
+
+
+def as_json(value: Any) -> str:
+    """Indented JSON; paths and other objects as text."""
+    return json.dumps(value, indent=2, default=str)

@@ -1,4 +1,4 @@
-"""The errors that Paddock raises on purpose.
+"""The errors that Paddock raises on purpose, and names that were probably meant.
 
 PaddockError                 anything below; its text is one sentence for the user
 +-- UsageError               the command line or a file that the user wrote is wrong (exit code 2)
@@ -13,6 +13,8 @@ Each text says what is wrong, where, and what to do next.
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
 from pathlib import Path
 
 
@@ -66,3 +68,21 @@ class Interrupted(PaddockError):
     """The user pressed Ctrl-C; everything that was started is ended."""
 
     exit_code = 130
+
+
+def nearest(name: str, known: Iterable[str], most: int = 3) -> list[str]:
+    """Known names most like ``name``, the likeliest first; empty if none is near."""
+    return difflib.get_close_matches(name, sorted(known), n=most, cutoff=0.5)
+
+
+def unknown(kind: str, name: str, known: Iterable[str], list_command: str) -> UsageError:
+    """The error for a name that does not exist.
+
+    :param kind: what the name should have named, for example "track".
+    :param name: what the user wrote.
+    :param known: all names that exist.
+    :param list_command: the command that lists them, for example "./inv tracks".
+    """
+    near = nearest(name, known)
+    guess = f" Did you mean {' or '.join(repr(n) for n in near)}?" if near else ""
+    return UsageError(f"There is no {kind} '{name}'.{guess} {list_command} lists them all.")

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from paddock.console import print_result
-from paddock.tables import as_json, table
+from paddock.console import as_json, print_result, table
 
 # So many races and tournaments are listed unless all are asked for.
 LATEST = 25
@@ -175,10 +174,10 @@ def find_result(identity: str) -> Any:
 
     :raises UsageError: if there is none; with the nearest ids.
     """
+    from paddock.errors import unknown
     from paddock.files import read_record
     from paddock.rally.request import race_file
     from paddock.reports.origins import RaceRecord
-    from paddock.suggestions import unknown
     from paddock.tournaments.command import load_result
     from paddock.tournaments.store import tournament_ids
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from paddock import __version__, paths
+from paddock.circumstances import corpus_text, paddock_version, with_short_checksums
 from paddock.corpora.record import FROM_IMPORT, FROM_RECIPE, CorpusRecord
-from paddock.provenance import corpus_text, paddock_version, with_short_checksums
 
 
 def a_record(origin: str, name: str, seed: int) -> CorpusRecord:

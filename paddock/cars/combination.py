@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from paddock.cars.files import RALLY_VARIABLES, Car, check_value, parse_size
-from paddock.errors import UsageError
-from paddock.suggestions import unknown
+from paddock.errors import UsageError, unknown
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from paddock import paths
-from paddock.errors import FileError
-from paddock.suggestions import nearest
+from paddock.errors import FileError, nearest
 
 GARBAGE_COLLECTORS = ("g1", "parallel", "z")
 _UNITS = {"": 1, "b": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}

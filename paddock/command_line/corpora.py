@@ -1,4 +1,4 @@
-"""./inv corpus.generate, corpus.verify and corpus.import: making and checking corpora."""
+"""./inv corpus.generate, corpus.verify, corpus.import and corpus.inspect: making, checking and looking at corpora."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from invoke import Collection, Context, Exit, task
 
-from paddock.command_line.inspect import corpus_inspect
 from paddock.command_line.sentences import command, whole_number
 
 
@@ -115,11 +114,10 @@ def corpus_import(
       ./inv corpus.import app.log --name our-app --format log4j --zone Europe/Berlin -- app.log.1 app.log.2.gz
       zcat old.gz | ./inv corpus.import - --name old --format syslog --year 2024 --anonymise --shift-to-now
     """
-    from paddock.console import print_result, progress, say
+    from paddock.console import as_json, print_result, progress, say
     from paddock.corpora.archives import archive_corpus, check_kind
     from paddock.errors import UsageError
     from paddock.imports import ImportOptions, import_corpus
-    from paddock.tables import as_json
 
     if not name:
         raise UsageError("The corpus needs a name: add --name, for example --name our-web.")
@@ -173,6 +171,42 @@ def refuse_loose_files(words: Sequence[str]) -> None:
             f"after -- at the end.",
             2,
         )
+
+
+@task(
+    positional=["file"],
+    help={
+        "file": "a log file or corpus, plain or compressed (gzip, bzip2, zstd); - is standard input",
+        "lines": "how many lines at most (1,000,000); 0: all",
+        "field": "inspect only the text of this field of JSON documents: message",
+        "combined": "inspect documents of an access log as combined log lines",
+        "json": "for machines",
+    },
+)
+@command
+def corpus_inspect(
+    _context: Context,
+    file: str,
+    lines: str = "1000000",
+    field: str = "",
+    combined: bool = False,
+    json: bool = False,
+) -> None:
+    """Measure what a corpus or a log file is like.
+
+    Examples:
+      ./inv corpus.inspect /var/log/apache2/access.log.1.gz
+      ./inv corpus.inspect corpus.json --field message --lines 10000
+    """
+    import dataclasses
+
+    from paddock.console import as_json, print_result, progress
+    from paddock.inspection import inspect, render
+
+    most = whole_number("--lines", lines, least=0) or 0
+    with progress(f"Inspecting {file}", most) as advance:
+        found = inspect(file, most, field, combined, advance)
+    print_result(as_json(dataclasses.asdict(found)) if json else render(found))
 
 
 corpus = Collection("corpus")

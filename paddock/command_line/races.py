@@ -69,7 +69,7 @@ def race(
       ./inv race --dry-run
     """
     from paddock.console import print_result, say, stdout_has_colours, terminal_width, warn
-    from paddock.race_options import RaceOptions, prepare
+    from paddock.race.options import RaceOptions, prepare
     from paddock.rally.leftovers import racing
 
     options = RaceOptions(
@@ -107,9 +107,9 @@ def race(
             warn(note)
         print_result(printable(prepared.request))
         return
-    from paddock import race as races
+    from paddock.console import as_json
     from paddock.errors import RaceError
-    from paddock.tables import as_json
+    from paddock.race import run as races
 
     say(f"Racing {track}, challenge {prepared.request.challenge}, race id {prepared.request.race_id} ...")
     finished = races.run(prepared)
@@ -129,8 +129,7 @@ def doctor(_context: Context, json: bool = False) -> None:
     from dataclasses import asdict
 
     from paddock import doctor as examination
-    from paddock.console import print_result, stdout_has_colours
-    from paddock.tables import as_json
+    from paddock.console import as_json, print_result, stdout_has_colours
 
     findings = examination.examine()
     if json:

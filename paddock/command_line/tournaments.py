@@ -110,9 +110,9 @@ def tournament(
     result = run_tournament(None if resume else name, options, keep=write)
     if result is None:
         return
+    from paddock.console import as_json
     from paddock.reports.terminal import render_terminal
     from paddock.reports.write import result_as_json
-    from paddock.tables import as_json
 
     written = write(result)
     if json:
@@ -149,14 +149,13 @@ def results(_context: Context, all: bool = False, json: bool = False) -> None:  
 @command
 def report(_context: Context, id: str, json: bool = False) -> None:  # noqa: A002 - what users call it
     """Make the report of a race or a tournament anew."""
-    from paddock.console import print_result, terminal_width
+    from paddock.console import as_json, print_result, terminal_width
     from paddock.listing import find_result
     from paddock.rally.run import race_records
     from paddock.reports.origins import RaceRecord
     from paddock.reports.race_report import find_out, race_report_as_json, render_race_terminal, write_race_report
     from paddock.reports.terminal import render_terminal
     from paddock.reports.write import result_as_json, write_report
-    from paddock.tables import as_json
     from paddock.tournaments.command import load_result
     from paddock.tournaments.store import tournaments_folder
 

@@ -1,21 +1,37 @@
 """The model `access-log`: visitors walk a web site, and every request is a document.
 
-A browser's visit is a session: pages follow links, pages load their assets, and the referrer is the page before.
-Crawlers, scanners and programs ask for one path after another without a referrer. Every path has one size,
-every client one user agent.
+A browser's visit is a session: pages follow links, pages load their assets at once, and the referrer is the page
+before. Crawlers, scanners and programs ask for one path after another without a referrer. Every path has one size,
+every client one user agent. Some clients come again and again, others only once.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
-from paddock.corpora.addresses import addresses
 from paddock.corpora.integers import Draws, shares, zipf_weights
-from paddock.corpora.patterns import escaped, fill
-from paddock.corpora.world import ACTOR, DRAWN, NOTHING, REMEMBERED, TIME, Piece, WorldBuilder
+from paddock.corpora.patterns import addresses, escaped, fill
+from paddock.corpora.world import (
+    ACTOR,
+    DRAWN,
+    NEW_ADDRESS,
+    NEW_IPV4,
+    NEW_IPV6,
+    NEW_IPV6_BEGINNING,
+    NOTHING,
+    REMEMBERED,
+    TIME,
+    Piece,
+    WorldBuilder,
+)
 
 _CLIENT, _USER_AGENT = 0, 1  # the columns of a visitor's attributes
+_ATTACHED = 16  # assets that a page loads, a power of two
+_TRIES = 8  # for each of them to be another one
+_SCALE = 1 << 20  # keeps small parts of a share apart
 
 _FIRST_NAMES = ("alice", "bob", "carol", "dave", "erin", "frank", "grace", "heidi", "ivan", "judy", "mallory", "olivia",
                 "peggy", "rupert", "sybil", "trent", "victor", "walter", "yusuf", "zoe")  # fmt: skip
@@ -69,17 +85,18 @@ class AccessLog:
         draws = Draws(f"{self._name} paths {group['pattern']}")
         paths = fill(group["pattern"], group["count"], self._content["words"], draws)
         weights = shares([(group["share"], zipf_weights(len(paths), group["exponent"]))])
-        for path, weight in zip(paths, weights, strict=True):
-            request = f'{group["method"]}","path":"{escaped(path)}"'
+        for path, size, weight in zip(paths, _sizes(group, draws), weights, strict=True):
+            request = f'","method":"{group["method"]}","path":"{escaped(path)}"'
             pieces = [
                 self._builder.fixed('{"@timestamp":"'),
                 Piece(TIME),
                 Piece(ACTOR, _CLIENT),
+                Piece(NEW_ADDRESS),
                 self._builder.fixed(request),
             ]
             if "query" in group:
                 pieces.append(Piece(DRAWN, query_pools[group["query"]]))
-            pieces.append(Piece(DRAWN, self._status_pool(group, draws.between(*group["bytes"]))))
+            pieces.append(Piece(DRAWN, self._status_pool(group, size)))
             pieces += [Piece(REMEMBERED), Piece(ACTOR, _USER_AGENT)]
             is_page = group["kind"] == "page"
             memory = self._builder.fragment(_referrer(self._content["site"] + path)) if is_page else NOTHING
@@ -93,7 +110,7 @@ class AccessLog:
         if (status, size) not in self._status_pools:
             # 206 answers a request for a range, here always for half of the resource.
             sizes = {206: size // 2, **self._content["sizes"]}
-            texts = [f',"status":{code},"bytes":{sizes.get(code, size)}' for code, _ in status]
+            texts = [f',"status":{code}{_bytes(sizes.get(code, size))}' for code, _ in status]
             self._status_pools[status, size] = self._builder.texts(texts, [weight for _, weight in status])
         return self._status_pools[status, size]
 
@@ -112,6 +129,16 @@ class AccessLog:
             for (_, count), of_kind in zip(counts.items(), targets, strict=True):
                 row += of_kind[number * count : (number + 1) * count]
             self._builder.follow(page.number, row)
+        assets = self._kinds["asset"]
+        bounds = list(accumulate(asset.weight for asset in assets))
+        for page in pages:
+            # The popular ones first, more or less; none twice as long as there are others.
+            loaded: dict[int, None] = {}
+            for _ in range(_TRIES * _ATTACHED):
+                loaded.setdefault(assets[bisect_right(bounds, draws.below(bounds[-1]))].number)
+                if len(loaded) == _ATTACHED:
+                    break
+            self._builder.attach(page.number, [list(loaded)[place % len(loaded)] for place in range(_ATTACHED)])
 
     def _add_visitors(self) -> int:
         """Classes of visitors and the clients of each."""
@@ -123,30 +150,74 @@ class AccessLog:
             entry = self._builder.pool([event.number for event in entries], [event.weight for event in entries])
             referrers = visitor.get("referrers", {"": 1})
             memory = self._builder.texts([_referrer(text) for text in referrers], list(referrers.values()))
-            of_class = self._builder.actor_class(entry, memory, visitor["follows_links"], visitor["stay"])
-            attributes = self._clients(visitor, taken)
-            actors += [self._builder.actor(of_class, row) for row in attributes]
-            parts.append((visitor["share"], zipf_weights(len(attributes), visitor["clients"]["exponent"])))
+            of_class = self._builder.actor_class(
+                entry, memory, visitor["follows_links"], visitor["stay"], visitor.get("at_once", 0)
+            )
+            clients = visitor["clients"]
+            passing = clients.get("passing_percent", 0)
+            agents, weights = self._agents(visitor)
+            if passing < 100:
+                regulars = self._regulars(visitor, of_class, agents, weights, taken)
+                actors += regulars
+                of_regulars = zipf_weights(len(regulars), clients["exponent"])
+                parts.append((visitor["share"] * (100 - passing) * _SCALE, of_regulars))
+            for version, address, beginning in (("ipv4", NEW_IPV4, ""), ("ipv6", NEW_IPV6, NEW_IPV6_BEGINNING)):
+                share = visitor["share"] * passing * _SCALE * clients[version] // (clients["ipv4"] + clients["ipv6"])
+                if share:
+                    client = self._builder.fragment(f'Z","clientip":"{beginning}')
+                    actors += [self._builder.actor(of_class, (client, agent), address) for agent in agents]
+                    parts.append((share, weights))
         return self._builder.pool(actors, shares(parts))
 
-    def _clients(self, visitor: dict[str, Any], taken: set[str]) -> list[tuple[int, int]]:
-        """The attribute fragments of the clients of a class, the busiest first."""
-        draws = Draws(f"{self._name} clients {visitor['name']}")
-        clients = visitor["clients"]
-        client_addresses = addresses(clients["ipv4"], clients["ipv6"], draws, taken)
-        agents = visitor["user_agents"]
-        of_client = draws.apportioned(zipf_weights(len(agents), 1), len(client_addresses))
+    def _agents(self, visitor: dict[str, Any]) -> tuple[list[int], list[int]]:
+        """The ends of lines of a class of visitors, each with a user agent and its HTTP version, and their weights."""
+        draws = Draws(f"{self._name} user agents {visitor['name']}")
+        groups = visitor["user_agents"]
+        words = self._content["words"]
+        texts = [fill(group["pattern"], group.get("count", 1), words, draws, agreeing=True) for group in groups]
+        weights = shares(
+            [(group["share"], zipf_weights(group.get("count", 1), group.get("exponent", 0))) for group in groups]
+        )
+        agents = [escaped(text) for of_group in texts for text in of_group]
         versions = list(visitor["http_versions"])
         version_of = draws.apportioned(list(visitor["http_versions"].values()), len(agents))
-        rows = []
+        ends = []
+        for agent, version in zip(agents, version_of, strict=True):
+            field = f',"user_agent":"{agent}"' if agent else ""
+            ends.append(self._builder.fragment(f',"http_version":"{versions[version]}"{field}}}\n'))
+        return ends, weights
+
+    def _regulars(
+        self, visitor: dict[str, Any], of_class: int, agents: list[int], weights: list[int], taken: set[str]
+    ) -> list[int]:
+        """The clients of a class that come again, the busiest first."""
+        draws = Draws(f"{self._name} clients {visitor['name']}")
+        clients = visitor["clients"]
+        client_addresses = addresses(clients["ipv4"], clients["ipv6"], draws, taken, beside_new=True)
+        of_client = draws.apportioned(weights, len(client_addresses))
+        actors = []
         for address, agent in zip(client_addresses, of_client, strict=True):
             user = ""
             if draws.below(100) < clients["users_percent"]:
-                user = f',"user":"{draws.one_of(_FIRST_NAMES)}{draws.between(1, 99)}"'
-            client = f'Z","clientip":"{address}"{user},"method":"'
-            rest = f',"http_version":"{versions[version_of[agent]]}","user_agent":"{escaped(agents[agent])}"}}\n'
-            rows.append((self._builder.fragment(client), self._builder.fragment(rest)))
-        return rows
+                # The quotation mark that ends the last value is the next piece's.
+                user = f'","user":"{draws.one_of(_FIRST_NAMES)}{draws.between(1, 99)}'
+            client = self._builder.fragment(f'Z","clientip":"{address}{user}')
+            actors.append(self._builder.actor(of_class, (client, agents[agent])))
+        return actors
+
+
+def _sizes(group: dict[str, Any], draws: Draws) -> list[int]:
+    """The bytes of each path of a group: anything within its range, or by Zipf from the largest down."""
+    least, most = group["bytes"]
+    if "bytes_exponent" not in group:
+        return [draws.between(least, most) for _ in range(group["count"])]
+    weights = zipf_weights(group["count"], group["bytes_exponent"])
+    return draws.shuffled([max(least, most * weight // weights[0]) for weight in weights])
+
+
+def _bytes(size: int) -> str:
+    """A server logs a hyphen where it has sent no body: the field is absent."""
+    return f',"bytes":{size}' if size else ""
 
 
 def _query(text: str) -> str:

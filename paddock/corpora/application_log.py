@@ -1,4 +1,4 @@
-"""The model `application-log`: threads of services work through flows, and every log event is a document.
+"""Events of application logs: loggers, messages, stack traces.
 
 A flow (a request, a message, a job) belongs to one application; its steps are message templates, each with its
 logger, level and source line, so that these always go together. The flow's user, order and request ids stay the
@@ -11,8 +11,39 @@ from typing import Any
 
 from paddock.corpora.integers import Draws, shares, zipf_weights
 from paddock.corpora.patterns import escaped, fill_one, split_at_slots
-from paddock.corpora.stack_traces import stack_trace
 from paddock.corpora.world import ACTOR, DATE, DRAWN, NOTHING, TIME, Piece, WorldBuilder
+
+
+def stack_trace(
+    settings: dict[str, Any], application: dict[str, Any], methods: list[str], thread_kind: str, draws: Draws
+) -> str:
+    """One trace, lines separated by newlines, the outermost exception first.
+
+    :param settings: the recipe's section `stack_traces`.
+    :param application: the application whose classes appear.
+    :param thread_kind: decides where the trace ends.
+    """
+    failure = draws.one_of(settings["failures"])
+    own = [_own_frame(application, methods, draws) for _ in range(draws.between(*settings["own_frames"]))]
+    bottom = settings["bottom_frames"][thread_kind]
+    lines = [_headline(failure, draws)]
+    lines += [f"\tat {frame}" for frame in [*failure["frames"], *own, *bottom]]
+    for _ in range(draws.between(*settings["causes"])):
+        cause = draws.one_of(settings["failures"])
+        lines.append(f"Caused by: {_headline(cause, draws)}")
+        lines += [f"\tat {frame}" for frame in [*cause["frames"], _own_frame(application, methods, draws)]]
+        lines.append(f"\t... {len(own) + len(bottom) - 1} common frames omitted")
+    return "\n".join(lines)
+
+
+def _headline(failure: dict[str, Any], draws: Draws) -> str:
+    return f"{draws.one_of(failure['exceptions'])}: {draws.one_of(failure['texts'])}"
+
+
+def _own_frame(application: dict[str, Any], methods: list[str], draws: Draws) -> str:
+    name = draws.one_of(application["classes"])
+    return f"{application['package']}.{name}.{draws.one_of(methods)}({name}.java:{draws.between(31, 480)})"
+
 
 _THREAD, _PROCESS = 0, 1  # the columns of a thread's attributes
 _SUCCESSORS = 8

@@ -20,9 +20,8 @@ from paddock.corpora.finish import changing
 from paddock.corpora.generate import available_threads
 from paddock.corpora.record import ARCHIVE_ENDINGS, CorpusRecord, archive_file, first_thousand_file
 from paddock.corpora.store import Progress
-from paddock.errors import CorpusError
+from paddock.errors import CorpusError, unknown
 from paddock.files import checksum, replacing, require_room
-from paddock.suggestions import unknown
 
 ARCHIVE_KINDS = tuple(ending[1:] for ending in ARCHIVE_ENDINGS)
 

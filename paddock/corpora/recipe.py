@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from paddock.corpora.patterns import placeholders, slots
-from paddock.errors import FileError
+from paddock.errors import FileError, unknown
 from paddock.paths import RECIPES
 from paddock.structured_files import read_yaml
-from paddock.suggestions import unknown
 
 _SUCCESSORS = 16  # places in a page's row of links
 _BUILT_IN_SLOTS = {"time", "date", "text"}
@@ -125,6 +124,12 @@ def _access_log_problems(content: dict[str, Any]) -> Iterator[str]:
         for entry in visitor["entries"]:
             if entry not in allowed:
                 yield f"the visitors '{visitor['name']}' enter at '{entry}', which is no group of {what}."
+        if not visitor["clients"]["ipv4"] + visitor["clients"]["ipv6"]:
+            yield f"the visitors '{visitor['name']}' have no clients: one of 'ipv4' and 'ipv6' must be above 0."
+        for agent in visitor["user_agents"]:
+            for word in placeholders(agent["pattern"]):
+                if word not in content["words"]:
+                    yield f"the user agent '{agent['pattern']}' needs the words '{word}', which 'words' has not."
     for group in content["paths"]:
         if group.get("query", "searches") not in {*content["queries"], "searches"}:
             yield f"the paths '{group['name']}' take the query '{group['query']}', which 'queries' does not define."
@@ -187,6 +192,13 @@ def _template_log_problems(content: dict[str, Any]) -> Iterator[str]:
         yield "'size' and 'details' go together: documents of prescribed size are filled with details."
     if "size" in content and "<text>" in documents.removesuffix("<text>"):
         yield "in a document of prescribed size <text> may only stand at the very end."
+    needed = list(content["document"])
+    needed = [needed[0], needed[-1]] if "size" in content else [needed[0]]
+    for name in content.get("absent", {}):
+        if name not in content["document"]:
+            yield f"'absent' has '{name}', which is no field of the document."
+        if name in needed:
+            yield f"'absent' has '{name}', but a document cannot be without {' or '.join(map(repr, needed))}."
     for name in content.get("numbers", []):
         if name not in content["document"]:
             yield f"'numbers' has '{name}', which is no field of the document."

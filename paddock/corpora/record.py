@@ -1,4 +1,4 @@
-"""What is known about a corpus on disk: the record beside its data, and the names of its files."""
+"""What is known of a corpus beside its data, and what a track has to be told about it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CORPUS_PREFIX = "paddock-"
 RECORD_ENDING = ".record.json"
 
 # Count up whenever the same recipe, seed and number of documents give other bytes than before.
-GENERATOR_VERSION = 1
+GENERATOR_VERSION = 2
 TEST_MODE_DOCUMENTS = 1000  # what Rally's test mode expects in the -1k file
 
 FROM_RECIPE = "recipe"
@@ -98,3 +98,12 @@ def save_record(record: CorpusRecord) -> None:
     values = dataclasses.asdict(record)
     del values["file"]
     write_json(record_file(record.file), values)
+
+
+def track_parameters(record: CorpusRecord) -> dict[str, str | int]:
+    """The track parameters that make a track read this corpus."""
+    return {
+        "corpus_file": record.file.name,
+        "corpus_documents": record.documents,
+        "corpus_bytes": record.bytes,
+    }

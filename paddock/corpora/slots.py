@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from paddock.corpora.addresses import addresses
 from paddock.corpora.integers import Draws, zipf_weights
-from paddock.corpora.patterns import escaped, fill_one, split_at_slots
+from paddock.corpora.patterns import addresses, escaped, fill_one, split_at_slots
 from paddock.corpora.world import ACTOR, DATE, DRAWN, OVERCOPY, TIME, Piece, WorldBuilder
 
 _ADDRESS = "{address}"

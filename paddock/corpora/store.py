@@ -33,10 +33,9 @@ from paddock.corpora.record import (
     record_file,
     save_record,
 )
-from paddock.errors import CorpusError, UsageError
+from paddock.errors import CorpusError, UsageError, unknown
 from paddock.files import checksum, require_room
 from paddock.paths import data_folder
-from paddock.suggestions import unknown
 
 if TYPE_CHECKING:
     from paddock.corpora.writer import Written

@@ -77,7 +77,9 @@ class TemplateLog:
             entry = self._builder.pool(
                 [event for events, _ in chosen for event in events], [weight for _, of in chosen for weight in of]
             )
-            of_class = self._builder.actor_class(entry, empty, linked=False, stay_percent=group["stay"])
+            of_class = self._builder.actor_class(
+                entry, empty, linked=False, stay_percent=group["stay"], at_once_percent=group.get("at_once", 0)
+            )
             columns = {
                 name: values(
                     f"{self._name} actors {group['name']} {name}", pattern, group["count"], self._content["words"]
@@ -93,14 +95,29 @@ class TemplateLog:
     def _add_events(self, name: str, settings: dict[str, Any]) -> tuple[list[int], list[int]]:
         """The events of a group and their weights, the most frequent first."""
         templates = make_templates(settings, self._content["words"], Draws(f"{self._name} events {name}"))
-        events = [self._builder.event(self._slots.pieces(self._document(template))) for template in templates]
-        return events, shares([(settings["share"], zipf_weights(len(events), settings.get("exponent", 0)))])
+        weights = shares([(settings["share"], zipf_weights(len(templates), settings.get("exponent", 0)))])
+        events, of_events = [], []
+        for template, weight in zip(templates, weights, strict=True):
+            for fields, parts in self._selections():
+                events.append(self._builder.event(self._slots.pieces(self._document(template, fields))))
+                of_events.append(weight * parts)
+        return events, of_events
 
-    def _document(self, template: Template) -> list[Token]:
+    def _selections(self) -> list[tuple[list[str], int]]:
+        """The fields that a document can have, and how often it has those: each absent one doubles the number."""
+        selections: list[tuple[list[str], int]] = [([], 1)]
+        for field in self._content["document"]:
+            absent = self._content.get("absent", {}).get(field)
+            with_it = [([*fields, field], parts * (100 - absent if absent else 1)) for fields, parts in selections]
+            selections = with_it + [(fields, parts * absent) for fields, parts in selections if absent]
+        return selections
+
+    def _document(self, template: Template, fields: Sequence[str]) -> list[Token]:
         """A document's line; one of prescribed size breaks off after its first line of text, or before it has any."""
         line: list[Token] = []
         sized = "size" in self._content
-        for place, (field, pattern) in enumerate(self._content["document"].items()):
+        for place, field in enumerate(fields):
+            pattern = self._content["document"][field]
             quote = "" if field in self._content.get("numbers", []) else '"'
             line.append(Token(f"{',' if place else '{'}{json.dumps(field)}:{quote}"))
             own = {name: [text] for name, text in template.values}

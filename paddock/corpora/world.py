@@ -3,6 +3,7 @@
 A document is written by an *actor* (a client, a thread) who is in a *session* (a visit, a request being handled).
 Each document is one *event*; an event is a list of pieces, and each piece is a fragment of bytes that is either
 fixed, drawn from a pool, the actor's own, drawn once per session, remembered from the event before, or the time.
+Documents of one session may come at once, before any other session's: a page and what it loads.
 Where sizes are prescribed, a document goes on with further events (details) until one no longer fits, and ends with a
 closing of exactly the bytes that are left. Models fill a WorldBuilder; kernel.py knows nothing but these tables.
 """
@@ -23,6 +24,14 @@ HELD = 3  # a fragment that was drawn when the session began
 REMEMBERED = 4  # the fragment that the session's last event left behind
 TIME = 5  # 2026-01-05T08:00:00.123
 DATE = 6  # 2026-01-05
+NEW_ADDRESS = 7  # the session's own address, or nothing where the actor has the same in all sessions
+
+# What NEW_ADDRESS is for an actor: nothing, since the address is among its attributes, or another in each session.
+SAME_ADDRESS, NEW_IPV4, NEW_IPV6 = 0, 4, 6
+NEW_IPV6_BEGINNING = "2001:db8"  # stands before a new IPv6 address, which is its last six groups
+MOST_OF_ADDRESS = 30  # bytes that NEW_ADDRESS can take; not more than OVERCOPY
+
+CLASS, ADDRESS, ATTRIBUTES = 0, 1, 2  # where an actor's class, its kind of address and its attributes stand in its row
 
 OVERCOPY = 32  # the kernel copies so many bytes at once, so tables and buffers end with as many spare ones
 TIME_LENGTH, DATE_LENGTH = 23, 10
@@ -44,13 +53,15 @@ class World(NamedTuple):
     pieces: np.ndarray  # int32, pieces x 2: kind and argument
     event_memory: np.ndarray  # int32: the fragment that the session remembers afterwards, or NOTHING
     event_moves: np.ndarray  # uint8: whether the session goes on from this event
-    successors: np.ndarray  # int32, events x a power of two: equally likely next events, NOTHING ends the session
-    actor_attributes: np.ndarray  # int32, actors x columns: fragments
-    actor_class: np.ndarray  # int32
+    successors: np.ndarray  # int32, events x a power of two: equally likely next events, NOTHING ends the session;
+    # and further columns for what comes at once after the event, in this order, and over again
+    attached: int  # how many columns those are, a power of two
+    actor_rows: np.ndarray  # int32, actors x columns: class, address (as above), and the fragments of its attributes
     class_entry: np.ndarray  # int32: the pool of a session's first event
     class_memory: np.ndarray  # int32: the pool of what a session remembers at first
     class_linked: np.ndarray  # uint8: 1: events follow `successors`; 0: each is drawn from `class_entry`
     class_stay: np.ndarray  # uint64: the session goes on if 16 random bits are below it
+    class_at_once: np.ndarray  # uint64: its next document is the corpus's next one if 16 random bits are below it
     held_pools: np.ndarray  # int32: pools drawn once per session
     event_longest: np.ndarray  # int64: the most bytes that each event can take
     size_pool: int  # the pool of the documents' sizes in bytes, or NOTHING: they are as long as their event
@@ -95,8 +106,9 @@ class WorldBuilder:
         self._memories: list[int] = []
         self._moves: list[bool] = []
         self._successors: dict[int, Sequence[int]] = {}
-        self._actors: list[tuple[int, list[int]]] = []
-        self._classes: list[tuple[int, int, bool, int]] = []
+        self._attached: dict[int, Sequence[int]] = {}
+        self._actors: list[tuple[int, list[int], int]] = []
+        self._classes: list[tuple[int, int, bool, int, int]] = []
         self._held: list[int] = []
 
     def fragment(self, text: str) -> int:
@@ -134,14 +146,26 @@ class WorldBuilder:
         """What may come after ``event`` in a session, all equally likely; as many for all events, a power of two."""
         self._successors[event] = successors
 
-    def actor_class(self, entry: int, memory: int, linked: bool, stay_percent: int) -> int:
-        """A class of actors (pool of first events, pool of first memories); returns its number."""
-        self._classes.append((entry, memory, linked, stay_percent * (1 << 16) // 100))
+    def attach(self, event: int, attached: Sequence[int]) -> None:
+        """What comes at once after ``event`` in a linked session, in this order; counted as in ``follow``."""
+        self._attached[event] = attached
+
+    def actor_class(self, entry: int, memory: int, linked: bool, stay_percent: int, at_once_percent: int = 0) -> int:
+        """A class of actors (pool of first events, pool of first memories); returns its number.
+
+        :param linked: events follow ``follow`` and ``attach``; else each is drawn from ``entry``.
+        :param stay_percent: how often a session goes on when its turn comes again.
+        :param at_once_percent: how often its next document is the corpus's next one, whatever ``stay_percent`` says.
+        """
+        self._classes.append((entry, memory, linked, _of_16_bits(stay_percent), _of_16_bits(at_once_percent)))
         return len(self._classes) - 1
 
-    def actor(self, of_class: int, attributes: Sequence[int]) -> int:
-        """Someone who logs, with the fragments of each attribute column; returns the number."""
-        self._actors.append((of_class, list(attributes)))
+    def actor(self, of_class: int, attributes: Sequence[int], address: int = SAME_ADDRESS) -> int:
+        """Someone who logs, with the fragments of each attribute column; returns the number.
+
+        :param address: NEW_IPV4 or NEW_IPV6 for someone who is somebody else in each session.
+        """
+        self._actors.append((of_class, list(attributes), address))
         return len(self._actors) - 1
 
     def build(
@@ -163,10 +187,7 @@ class WorldBuilder:
         longest = [sum(most[piece] for piece in event) for event in self._events]
         if sizes:
             self._check_sizes(sizes, longest)
-        width = max((len(row) for row in self._successors.values()), default=1)
-        successors = np.full((len(self._events), width), NOTHING, dtype=np.int32)
-        for event, row in self._successors.items():
-            successors[event] = row
+        attached = _rows(self._attached, len(self._events))
         own, other, threshold = ([value for columns in self._columns for value in columns[part]] for part in range(3))
         # Side by side, so that a draw from a large pool waits for memory once. A threshold of 2^32 belongs to a
         # column with one item, which is right on either side of it.
@@ -183,13 +204,15 @@ class WorldBuilder:
             pieces=np.array([(piece.kind, piece.argument) for piece in pieces], dtype=np.int32),
             event_memory=np.array(self._memories, dtype=np.int32),
             event_moves=np.array(self._moves, dtype=np.uint8),
-            successors=successors,
-            actor_attributes=np.array([attributes for _, attributes in self._actors], dtype=np.int32),
-            actor_class=np.array([of_class for of_class, _ in self._actors], dtype=np.int32),
-            class_entry=np.array([entry for entry, _, _, _ in self._classes], dtype=np.int32),
-            class_memory=np.array([memory for _, memory, _, _ in self._classes], dtype=np.int32),
-            class_linked=np.array([linked for _, _, linked, _ in self._classes], dtype=np.uint8),
-            class_stay=np.array([stay for _, _, _, stay in self._classes], dtype=np.uint64),
+            successors=np.hstack([_rows(self._successors, len(self._events)), attached]),
+            attached=attached.shape[1],
+            # Side by side like the pools' columns: a session that begins waits for memory once.
+            actor_rows=np.array([(of, address, *own) for of, own, address in self._actors], dtype=np.int32),
+            class_entry=np.array([entry for entry, *_ in self._classes], dtype=np.int32),
+            class_memory=np.array([memory for _, memory, *_ in self._classes], dtype=np.int32),
+            class_linked=np.array([linked for _, _, linked, _, _ in self._classes], dtype=np.uint8),
+            class_stay=np.array([stay for *_, stay, _ in self._classes], dtype=np.uint64),
+            class_at_once=np.array([at_once for *_, at_once in self._classes], dtype=np.uint64),
             held_pools=np.array(self._held, dtype=np.int32),
             event_longest=np.array(longest, dtype=np.int64),
             size_pool=sizes.pool if sizes else NOTHING,
@@ -231,11 +254,13 @@ class WorldBuilder:
         if piece.kind == DRAWN:
             return max(lengths[fragment] for fragment in self._pools[piece.argument])
         if piece.kind == ACTOR:
-            return max(lengths[attributes[piece.argument]] for _, attributes in self._actors)
+            return max(lengths[attributes[piece.argument]] for _, attributes, _ in self._actors)
+        if piece.kind == NEW_ADDRESS:
+            return MOST_OF_ADDRESS
         if piece.kind == HELD:
             return max(lengths[fragment] for fragment in self._pools[self._held[piece.argument]])
         if piece.kind == REMEMBERED:
-            first = [fragment for _, memory, _, _ in self._classes for fragment in self._pools[memory]]
+            first = [fragment for _, memory, *_ in self._classes for fragment in self._pools[memory]]
             later = [fragment for fragment in self._memories if fragment != NOTHING]
             return max(lengths[fragment] for fragment in first + later)
         return TIME_LENGTH if piece.kind == TIME else DATE_LENGTH
@@ -260,6 +285,19 @@ def alias_columns(items: Sequence[int], weights: Sequence[int]) -> tuple[list[in
         if scaled[big] < total:
             small.append(large.pop())
     return list(items), other, threshold
+
+
+def _of_16_bits(percent: int) -> int:
+    """Below which 16 random bits are in so many per cent of the cases."""
+    return percent * (1 << 16) // 100
+
+
+def _rows(rows: dict[int, Sequence[int]], events: int) -> np.ndarray:
+    """A table of events with a row for each event; NOTHING where it has none."""
+    table = np.full((events, max(map(len, rows.values()), default=1)), NOTHING, dtype=np.int32)
+    for event, row in rows.items():
+        table[event] = row
+    return table
 
 
 def _starts(lengths: Sequence[int], kind: type) -> np.ndarray:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from paddock import paths
 from paddock.engine import download, versions
-from paddock.engine.archive import TAR_WORKS
+from paddock.engine.download import TAR_WORKS
 from paddock.engine.java import Java, choose_java
 from paddock.errors import MachineError, UsageError
 from paddock.files import checksum, replacing, require_room

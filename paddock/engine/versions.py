@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from paddock.errors import UsageError
-from paddock.suggestions import nearest
+from paddock.errors import UsageError, nearest
 
 DEFAULT_VERSION = "8.8.2"
 

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from paddock.errors import unknown
 from paddock.imports.formats.base import BadLine
 from paddock.paths import TRACKS
-from paddock.suggestions import unknown
 from paddock.tracks import track_names
 
 TIME_FIELD = "@timestamp"

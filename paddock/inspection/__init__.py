@@ -1,7 +1,7 @@
 """What a corpus or log file is like: sizes, compression, terms, fields, times.
 
-source.py reads lines (paddock.imports opens the files), lines.py takes them apart, terms.py, fields.py and times.py
-count, fits.py reckons, measure.py brings them together, render.py prints.
+lines.py reads lines (paddock.imports opens the files), takes them apart and finds their times, terms.py counts terms
+and fields, model.py holds what is found and reckons, measure.py brings them together, render.py prints.
 """
 
 from paddock.inspection.measure import USUAL_LINES, inspect

@@ -8,13 +8,18 @@ from collections.abc import Callable, Iterator
 import zstandard
 
 from paddock.errors import FileError, UsageError
-from paddock.inspection.fields import FieldCounter
-from paddock.inspection.fits import frequency_slope, heaps_exponent, quantiles, terms_per_million
-from paddock.inspection.lines import combined_line, field_text, kind_of, read_line
-from paddock.inspection.model import Compression, Inspection, Lengths, Terms
-from paddock.inspection.source import read_lines
-from paddock.inspection.terms import TermCounter
-from paddock.inspection.times import Clock
+from paddock.inspection.lines import Clock, combined_line, field_text, kind_of, read_line, read_lines
+from paddock.inspection.model import (
+    Compression,
+    Inspection,
+    Lengths,
+    Terms,
+    frequency_slope,
+    heaps_exponent,
+    quantiles,
+    terms_per_million,
+)
+from paddock.inspection.terms import FieldCounter, TermCounter
 
 USUAL_LINES = 1_000_000
 LEVEL = 3  # of zstd

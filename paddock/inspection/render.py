@@ -5,9 +5,9 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterator
 
-from paddock.inspection.fields import MOST_FIELDS
+from paddock.console import table
 from paddock.inspection.model import Inspection, Terms, TimeRange
-from paddock.tables import table
+from paddock.inspection.terms import MOST_FIELDS
 
 _SIZES_PER_ROW = 12
 _LARGEST_SIZE = 1_000_000  # that a recipe may ask for

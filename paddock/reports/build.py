@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paddock.provenance import with_short_checksums
+from paddock.circumstances import with_short_checksums
 from paddock.reports import sentences
 from paddock.reports.document import Report, Section
 from paddock.reports.grid_sections import grid_sections
@@ -11,7 +11,7 @@ from paddock.reports.price_sections import price_section, study_section
 from paddock.reports.verdict_sections import absolute_section, apply_section, highlights, pairs_section, verdict_section
 from paddock.tournaments.model import Result
 
-_NOTES = 2  # are seen at once, the others where one asks for them
+_NOTES = 2  # are seen at once, the most important ones; the others where one asks for them
 
 
 def build(result: Result) -> Report:
@@ -22,7 +22,7 @@ def build(result: Result) -> Report:
         study_section(result),
         *grid_sections(result),
         throughput_section(result),
-        Section("How it went", items=(*sentences.course(result), *result.notes), shown=_NOTES),
+        Section("How it went", items=(sentences.course(result), *result.notes), shown=1 + _NOTES),
         apply_section(result),
         price_section(result),
         absolute_section(result),

@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from paddock.circumstances import CIRCUMSTANCES
+from paddock.circumstances import CIRCUMSTANCES, CORPUS, with_short_checksums
 from paddock.errors import UsageError
-from paddock.provenance import CORPUS, with_short_checksums
 from paddock.tournaments.model import Result
 
 # What the names of parameters begin with.

@@ -11,12 +11,12 @@ from typing import Any
 
 from paddock import numbers
 from paddock.files import replacing
+from paddock.race.growth import CONFIDENCE, QueryGrowth, Trend, growth
+from paddock.race.load import NORMAL, Load, LoadPhase, read_load
+from paddock.race.race_results import in_test_mode
 from paddock.reports.document import Plot, Report, Section, Table, render_html, render_markdown
 from paddock.reports.origins import RaceRecord, origin
 from paddock.reports.plots.race import over_size, over_time
-from paddock.summary.growth import CONFIDENCE, QueryGrowth, Trend, growth
-from paddock.summary.load import NORMAL, Load, LoadPhase, read_load
-from paddock.summary.race_results import in_test_mode
 
 _Form = Callable[[float], tuple[str, str]]
 

@@ -171,19 +171,16 @@ def setup(tournament: Tournament) -> str:
     return " ".join([*asked, f"Track {tournament.track}, challenge {tournament.challenge}, cars {cars}."])
 
 
-def course(result: Result) -> tuple[str, ...]:
+def course(result: Result) -> str:
     """How the tournament went: amount, time, efficiency, end."""
     counted, void = len(figures.counting_laps(result)), len(figures.void_laps(result))
     warmup = sum(1 for lap in result.laps if lap.warmup and lap.void is None)
     starts = len({lap.start for lap in result.laps})
-    sentences = [
+    load = numbers.share(result.efficiency)
+    measured = "" if result.efficiency is None else f"; {load} of the time from first to last lap was measured load"
+    return (
         f"{numbers.plural(counted, 'lap')} counted, {numbers.plural(warmup, 'warm-up lap')} and "
-        f"{numbers.plural(void, 'void lap')} did not, in {numbers.plural(starts, 'start')} of the node.",
-        f"It began at {numbers.moment(result.began)}, took {numbers.duration(result.seconds)} "
-        f"and ended because of: {result.stopped}.",
-    ]
-    if result.efficiency is not None:
-        sentences.append(
-            f"{numbers.share(result.efficiency)} of the time from the first lap to the last was measured load."
-        )
-    return tuple(sentences)
+        f"{numbers.plural(void, 'void lap')} did not, in {numbers.plural(starts, 'start')} of the node. It began at "
+        f"{numbers.moment(result.began)}, took {numbers.duration(result.seconds)} and ended because of: "
+        f"{result.stopped}{measured}."
+    )

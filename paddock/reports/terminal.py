@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections import Counter
 
 from paddock import numbers
 from paddock.reports import figures, sentences
@@ -15,7 +14,7 @@ from paddock.tournaments.model import FASTER, SLOWER, UNDECIDED, Result
 _BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
 _INKS = {FASTER: "\x1b[32m", SLOWER: "\x1b[31m", UNDECIDED: "\x1b[33m"}
 _NARROWEST = 60
-_REASONS = 8
+_NOTES = 2  # the most important ones, which come first
 _ROWS = 20
 _COLUMNS = (0, 1, 2, 3, 4, 6)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
@@ -42,11 +41,9 @@ def render_terminal(result: Result, width: int = 100, colours: bool = False) -> 
         blocks.append(text_table(absolute_table(result, measured), width))
     else:
         blocks.append(f"... and {len(whole.rows) - _ROWS} more contenders, which the report lists.")
-    void = Counter((lap.contender, lap.void) for lap in figures.void_laps(result))
-    reasons = [f"Void: {numbers.plural(count, 'lap')} of {name}: {why}" for (name, why), count in void.items()]
-    more = [f"... and {len(reasons) - _REASONS} more reasons, which the report lists."]
-    sayings = [*sentences.decisions(measured), *sentences.course(result), *result.notes, *reasons[:_REASONS]]
-    sayings += more if len(reasons) > _REASONS else []
+    left = len(result.notes) - _NOTES
+    more = [f"{numbers.plural(left, 'more note')} in the report."] if left > 0 else []
+    sayings = [*sentences.decisions(measured), sentences.course(result), *result.notes[:_NOTES], *more]
     blocks.append("\n".join(wrapped(text, width, "- ", "  ") for text in sayings))
     return "\n\n".join(block for block in blocks if block)
 

@@ -6,7 +6,6 @@ power         how many blocks a difference needs, and which difference a number 
 verdicts      better, worse, equivalent or undecided, and what would decide it
 evidence      the e-process: stopping early without false winners
 warm_up       blocks to cut at the front, and whether the rest is steady
-orders        seeded coin-flip orders
 description   mean, standard deviation, median of absolute rates; quantiles of durations still running
 
 All logs are natural; all ratios are contender / baseline.

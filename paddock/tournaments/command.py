@@ -11,24 +11,22 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from paddock import paths
-from paddock.circumstances import circumstances
+from paddock.circumstances import circumstances, paddock_version
 from paddock.console import print_result, say
 from paddock.errors import FileError, Interrupted, MachineError, UsageError
 from paddock.files import read_record, write_json
 from paddock.locks import is_locked, locked
 from paddock.plain_values import plain
-from paddock.provenance import paddock_version
-from paddock.race_options import prepare
+from paddock.race.options import prepare
 from paddock.rally.leftovers import racing
 from paddock.tournaments import store
 from paddock.tournaments.analysis import analyse
-from paddock.tournaments.experience import gather_experience
+from paddock.tournaments.durations import gather_experience
 from paddock.tournaments.files import find_file, read_tournament
 from paddock.tournaments.journal import Journal
 from paddock.tournaments.model import Result
 from paddock.tournaments.options import TournamentOptions, check_target
-from paddock.tournaments.plan import make_plan
-from paddock.tournaments.plan_text import render_plan, resolvable
+from paddock.tournaments.plan import make_plan, render_plan, resolvable
 from paddock.tournaments.run import Prepare, Setting, TournamentRun, check_races
 from paddock.tournaments.store import Stored, find_tournament
 

@@ -194,7 +194,7 @@ def _bulks(members: Mapping[int, StartSteadiness]) -> str:
     return f"{least:,} bulks of the baseline" if least == most else f"{least:,} to {most:,} bulks of the baseline"
 
 
-# Seconds of load that a lap should have at least, method.md 7.
+# Seconds of load that a lap should have at least; docs/method.md says why.
 SHORTEST_LAP = 4.0
 # Bulks that each client of a lap should send at least: with fewer, clients wait idly for the last ones.
 FEWEST_BULKS_PER_CLIENT = 10

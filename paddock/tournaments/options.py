@@ -10,12 +10,11 @@ from typing import Any
 
 from paddock.cars import parse_car_names
 from paddock.errors import UsageError
-from paddock.race_options import DEFAULT_CAR, RaceOptions
+from paddock.race.options import DEFAULT_CAR, RaceOptions
 from paddock.rally.command import parse_pairs
 from paddock.rally.request import DEFAULT_HTTP_PORT
-from paddock.tournaments.checks import check_own_parameters
 from paddock.tournaments.contenders import level_object
-from paddock.tournaments.files import Changes
+from paddock.tournaments.files import Changes, check_own_parameters
 from paddock.tournaments.model import Tournament
 from paddock.tournaments.schedule import Start
 

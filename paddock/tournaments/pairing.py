@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from paddock.errors import unknown
 from paddock.statistics.signed_rank import fewest_differences
 from paddock.statistics.starts import FEWEST_STARTS, Units, index_level, node_level, start_level
 from paddock.statistics.verdicts import Direction
 from paddock.statistics.warm_up import FrontCut, front_cut
-from paddock.suggestions import unknown
 from paddock.tournaments.laps import block_of
 from paddock.tournaments.model import Lap, Metric, Tournament
 

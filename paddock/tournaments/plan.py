@@ -1,21 +1,25 @@
-"""The plan of a tournament: its schedule, what it will take, and the smallest difference that it can resolve."""
+"""The plan of a tournament: schedule, minutes, the smallest difference that it resolves; and as a person reads it."""
 
 from __future__ import annotations
 
 import math
 import statistics
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from paddock.console import table
 from paddock.statistics.power import smallest_difference
 from paddock.statistics.signed_rank import fewest_differences
 from paddock.statistics.starts import FEWEST_STARTS
 from paddock.tournaments import durations
-from paddock.tournaments.durations import Experience
-from paddock.tournaments.model import Tournament
+from paddock.tournaments.contenders import level_object
+from paddock.tournaments.durations import Experience, driver_load, load_shape, phase_seconds
+from paddock.tournaments.lap_cautions import driver_bound, few_bulks, short_laps
+from paddock.tournaments.model import Contender, Tournament
 from paddock.tournaments.schedule import Start, make_schedule
 
 ALPHA = 0.05
-# The warm-up that every start has to have, method.md 1.
+# The warm-up that every start has to have; docs/method.md says why.
 WARMUP_SECONDS = 60
 WARMUP_DOCUMENTS = 600_000
 
@@ -71,7 +75,7 @@ class Plan:
 
 
 def few_for_rates(seconds: float, documents: float) -> str:
-    """What a warm-up lacks that absolute rates need, method.md 1; empty if nothing."""
+    """What a warm-up lacks that absolute rates need; empty if nothing."""
     lacking = [
         text
         for short, text in (
@@ -134,3 +138,136 @@ def _resolution(
     share = min(1.0, tournament.budget_minutes * 60 / seconds[0]) if groups == 1 else 1.0
     blocks = max(1, int(groups * tournament.blocks * share))
     return Resolution(smallest_difference(blocks, block_sd, alpha=alpha), blocks, "block", needed, block_sd)
+
+
+_CONTENDERS_SHOWN = 16
+_BLOCKS_SHOWN = 3
+
+
+def render_plan(plan: Plan, orders: bool = False) -> str:
+    """The whole plan.
+
+    :param orders: also the order of every block of every start, for --dry-run.
+    """
+    lines = [f"{plan.tournament.name}: {plan.tournament.question}", "", *_setup(plan.tournament), ""]
+    lines += [_contenders(plan.tournament), "", *_schedule(plan), *_cautions(plan), f"Seed {plan.seed}.", ""]
+    lines += ["Order:", *(_orders(plan, None if orders else _BLOCKS_SHOWN))]
+    return "\n".join(lines)
+
+
+def resolvable(plan: Plan) -> str:
+    """What the budget can tell apart, a sentence."""
+    resolution = plan.resolution
+    if math.isinf(resolution.ratio):
+        return (
+            f"Nothing can be decided with {_count(resolution.units, resolution.unit)} of each: at least "
+            f"{resolution.needed} are needed. It shows that everything works, and first figures."
+        )
+    return (
+        f"Differences of {100 * (resolution.ratio - 1):.0f} % and more are found with a probability of 80 % "
+        f"({_count(resolution.units, resolution.unit)}, log ratios with a standard deviation of {resolution.sd:.2f}); "
+        f"smaller ones probably stay undecided."
+    )
+
+
+def _setup(tournament: Tournament) -> Iterator[str]:
+    cars = ",".join(tournament.cars) if tournament.cars else "each contender's own"
+    yield f"Track {tournament.track}, challenge {tournament.challenge}, cars {cars}, metric {tournament.metric.name}."
+    if tournament.track_params:
+        yield f"Track parameters: {', '.join(f'{name} {value}' for name, value in tournament.track_params.items())}."
+
+
+def _contenders(tournament: Tournament) -> str:
+    rows = [
+        [contender.name, "baseline" if contender.name == tournament.baseline else "", _differs(tournament, contender)]
+        for contender in tournament.contenders[:_CONTENDERS_SHOWN]
+    ]
+    text = str(table(("contender", "", "differs in"), rows))
+    more = len(tournament.contenders) - _CONTENDERS_SHOWN
+    return f"{text}\n... and {more} more." if more > 0 else text
+
+
+def _differs(tournament: Tournament, contender: Contender) -> str:
+    parts = []
+    if contender.cars is not None:
+        parts.append(f"cars {','.join(contender.cars)}")
+    level = level_object(contender)
+    if isinstance(level, dict):
+        shown = {**level.get("settings", {}), **{key: level[key] for key in level if key not in ("name", "settings")}}
+        parts += [f"{name} {value}" for name, value in shown.items()]
+    else:
+        parts.append(f"{tournament.challenge} {level}")
+    parts += [f"{name} {value}" for name, value in contender.track_params.items()]
+    return "; ".join(parts) or "nothing"
+
+
+def _schedule(plan: Plan) -> Iterator[str]:
+    tournament = plan.tournament
+    if tournament.node_level:
+        yield (
+            f"{_count(tournament.starts, 'start')} of each of {len(tournament.contenders)} contenders, in coin-flip "
+            f"order; in each {_count(tournament.warmup_blocks, 'lap')} of warm-up and {tournament.blocks} that count."
+        )
+    else:
+        yield (
+            f"{_count(tournament.starts, 'start')} with {_count(tournament.warmup_blocks, 'block')} of warm-up and "
+            f"{tournament.blocks} that count, each with one lap of every contender in coin-flip order."
+        )
+    searches = f", then runs each query {tournament.searches} times" if tournament.searches else ""
+    yield f"A lap indexes {tournament.lap_documents:,} documents into a fresh index{searches}."
+    known = plan.experience.tournaments
+    source = f"from {_count(known, 'earlier tournament')} here" if known else "a guess: none has been run here yet"
+    yield f"About {plan.minutes:.0f} minutes ({source}); the budget is {tournament.budget_minutes:g}."
+    waiting = sum(phase_seconds(tournament, start) for start in plan.schedule[: plan.fits]) / 60
+    if waiting >= 1:
+        yield (
+            f"About {waiting:.0f} of these minutes are waits: freshness is probed, so each load begins at a phase of "
+            f"its own between two refreshes."
+        )
+    yield resolvable(plan)
+
+
+def _cautions(plan: Plan) -> Iterator[str]:
+    tournament = plan.tournament
+    left_out = len(plan.schedule) - plan.fits
+    if left_out:
+        yield f"Caution: only {plan.fits} of {len(plan.schedule)} starts fit the budget; --budget gives more minutes."
+    elif plan.minutes > tournament.budget_minutes:
+        yield "Caution: one start takes longer than the budget; it will end early, between two blocks."
+    if few := few_for_rates(plan.warmup_seconds, plan.warmup_documents):
+        yield (
+            f"Caution: the warm-up of a start is about {plan.warmup_seconds:.0f} s and {plan.warmup_documents:,} "
+            f"documents, {few}."
+        )
+    yield from (f"Caution: {text}" for text in _lap_cautions(plan) if text)
+    if tournament.starts == 1 and not tournament.node_level:
+        yield "One start: what is found holds for that JVM; more --starts make it a claim about the configuration."
+    if tournament.stop_early:
+        yield "It ends early if the evidence suffices."
+
+
+def _lap_cautions(plan: Plan) -> Iterator[str | None]:
+    tournament = plan.tournament
+    yield short_laps(plan.lap_seconds, tournament.lap_documents, "are expected to take")
+    yield few_bulks(tournament.lap_documents, {one.name: load_shape(tournament, one) for one in tournament.contenders})
+    loads = {one.name: driver_load(tournament, one, plan.experience) for one in tournament.contenders}
+    yield driver_bound(loads, "are expected to keep")
+
+
+def _orders(plan: Plan, most: int | None) -> Iterator[str]:
+    if plan.tournament.node_level:
+        for group in sorted({start.group for start in plan.schedule}):
+            names = [start.contenders[0] for start in plan.schedule if start.group == group]
+            yield f"  starts of group {group}: {' | '.join(names)}"
+        return
+    for start in plan.schedule if most is None else plan.schedule[:1]:
+        for number, order in enumerate(start.orders[:most], start=1):
+            shown = " | ".join(order) if len(order) <= _CONTENDERS_SHOWN or most is None else f"{len(order)} laps"
+            warm_up = " (warm-up)" if number <= start.warmup_blocks else ""
+            yield f"  start {start.number}, block {number}{warm_up}: {shown}"
+    if most is not None:
+        yield "  ... (--dry-run shows all of it)"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from paddock.circumstances import CORPUS, corpus_text
 from paddock.console import say, warn
 from paddock.errors import Interrupted, MachineError, RaceError, UsageError
-from paddock.provenance import CORPUS, corpus_text
-from paddock.race_options import PreparedRace, RaceOptions, prepare
+from paddock.race.options import PreparedRace, RaceOptions, prepare
 from paddock.rally import command
 from paddock.rally.process import Note, TaskProgress
 from paddock.rally.processes import RaceProcesses

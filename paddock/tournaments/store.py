@@ -3,7 +3,7 @@
 definition/      the tournament file as it was, and the table beside it
 plan.json        the schedule
 journal.jsonl    everything that happened (paddock.tournaments.journal)
-lesson.json      what it teaches the plan of the next one (paddock.tournaments.experience)
+lesson.json      what it teaches the plan of the next one (paddock.tournaments.durations)
 laps/            the lap runner's own journals, one per race, and the files that ask it to stop
 result.json      the result, written with the report when the tournament ends or is interrupted
 """
@@ -22,10 +22,9 @@ from pathlib import Path
 from typing import Any
 
 from paddock import paths
-from paddock.errors import FileError, UsageError
+from paddock.errors import FileError, UsageError, unknown
 from paddock.files import read_record, write_json
 from paddock.plain_values import built
-from paddock.suggestions import unknown
 from paddock.tournaments.files import read_tournament
 from paddock.tournaments.journal import History, read_journal
 from paddock.tournaments.model import Tournament

@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from paddock import paths
-from paddock.errors import MachineError
+from paddock.errors import MachineError, unknown
 from paddock.files import files_below, read_record, write_json
 from paddock.paths import TRACKS
 from paddock.plain_values import built, plain
-from paddock.suggestions import unknown
 from paddock.tracks.parameters import Parameter, check_values, read_parameters
 from paddock.tracks.rendering import build_track, render_specification
 

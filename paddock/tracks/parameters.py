@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from paddock.errors import UsageError
+from paddock.errors import UsageError, unknown
 from paddock.paths import TRACKS
 from paddock.structured_files import read_yaml
-from paddock.suggestions import unknown
 
 _DURATION = re.compile(r"-1|0|[0-9]+(nanos|micros|ms|s|m|h|d)")
 _SIZE = re.compile(r"-1|0|[0-9]+(\.[0-9]+)?(b|kb|mb|gb|tb|pb)", re.IGNORECASE)

@@ -7,14 +7,18 @@ import re
 from collections import Counter
 from datetime import datetime
 from ipaddress import ip_address, ip_network
-from itertools import pairwise
+from itertools import groupby, pairwise
+from operator import and_
 from pathlib import Path
+from statistics import fmean, median
 from typing import Any
 
 import pytest
 
 from paddock.corpora.generate import write_corpus
-from paddock.corpora.recipe import load_recipe
+from paddock.corpora.recipe import load_recipe, read_recipe
+from paddock.inspection import inspect
+from paddock.paths import RECIPES
 
 Documents = list[dict[str, Any]]
 
@@ -26,7 +30,7 @@ APACHE = {
     "@timestamp": str, "clientip": str, "user": str, "method": str, "path": str, "query": str, "http_version": str,
     "status": int, "bytes": int, "referrer": str, "user_agent": str,
 }  # fmt: skip
-APACHE_OPTIONAL = {"user", "query", "referrer"}
+APACHE_OPTIONAL = {"user", "query", "bytes", "referrer", "user_agent"}
 APP_LOGS = {
     "@timestamp": str, "level": str, "logger": str, "thread": str, "host": str, "pid": int, "application": str,
     "tags.application": str, "tags.environment": str, "tags.run_date": str,
@@ -141,7 +145,7 @@ def test_the_day_has_a_rhythm(corpus: str, request: pytest.FixtureRequest) -> No
 
 def test_clients_and_paths_have_a_head_and_a_tail(apache: Documents) -> None:
     """The busiest ones make up a large part, and there are thousands that hardly ever come."""
-    for field, head, distinct in (("clientip", 0.2, 4000), ("path", 0.3, 3000)):
+    for field, head, distinct in (("clientip", 0.15, 15_000), ("path", 0.3, 3000)):
         counts = [count for _, count in Counter(document[field] for document in apache).most_common()]
         assert len(counts) > distinct
         assert sum(counts[:100]) > head * len(apache)
@@ -157,10 +161,12 @@ def test_addresses_are_valid_and_of_both_kinds(apache: Documents) -> None:
 
 def test_requests_hang_together(apache: Documents) -> None:
     """A client keeps its browser, a path its size, and most referrers are pages that were asked for before."""
-    agents = {(document["clientip"], document["user_agent"]) for document in apache}
+    agents = {(document["clientip"], document.get("user_agent")) for document in apache}
     assert len(agents) == len({client for client, _ in agents})
     sizes = {
-        (document["path"], document["method"], document["bytes"]) for document in apache if document["status"] == 200
+        (document["path"], document["method"], document.get("bytes"))
+        for document in apache
+        if document["status"] == 200
     }
     assert len(sizes) == len({(path, method) for path, method, _ in sizes})
     paths = {document["path"] for document in apache}
@@ -168,7 +174,85 @@ def test_requests_hang_together(apache: Documents) -> None:
     internal = [d["referrer"].removeprefix(site) for d in apache if d.get("referrer", "").startswith(site)]
     assert len(internal) > 0.5 * len(apache)
     assert all(path in paths for path in internal)
-    assert all(document["bytes"] == 0 for document in apache if document["status"] == 304)
+    assert not any("bytes" in document for document in apache if document["status"] in (204, 304))
+    assert not any("bytes" in document for document in apache if document["method"] == "HEAD" and
+                   document["status"] == 200)  # fmt: skip
+    assert all(document.get("bytes") != 0 for document in apache)
+
+
+def test_files_come_at_once_with_their_page(apache: Documents) -> None:
+    """A file that a client asks for right after a page has that page as its referrer; pages with files are many."""
+    site = "https://www.example.com"
+    after_page = [
+        (page, file)
+        for page, file in pairwise(apache)
+        if page["clientip"] == file["clientip"] and page.get("referrer") and file["path"].startswith("/static/")
+        and page["path"].startswith(("/products/", "/articles/"))
+    ]  # fmt: skip
+    assert len(after_page) > 0.03 * len(apache)
+    assert sum(file.get("referrer") == site + page["path"] for page, file in after_page) > 0.99 * len(after_page)
+    runs = [len(list(run)) for _, run in groupby(apache, key=lambda document: document["clientip"])]
+    assert sum(length >= 5 for length in runs) > 0.1 * len(runs)
+
+
+@pytest.mark.parametrize("seed", [1, 7])
+def test_an_access_log_is_like_a_real_one(seed: int, tmp_path: Path) -> None:
+    """As inspections see it: 10,000 lines beside 10,000 of a public access log, whose figures are in the comments."""
+    file = tmp_path / "apache.json"
+    write_corpus(load_recipe("apache"), 10_000, seed, file)
+    found = inspect(str(file))
+    fields = {field.name: field for field in found.fields}
+    assert 450 < fields["user_agent"].distinct < 650  # 557
+    assert 1500 < fields["clientip"].distinct < 2000  # 1,753
+    assert 0.92 < fields["bytes"].share < 0.945  # 93 %
+    assert 0.97 < fields["user_agent"].share < 0.995  # 98 %
+    ratio = inspect(str(file), combined=True).compression.first_10000_lines
+    assert ratio
+    assert 11 < ratio < 13  # 12.15
+    documents = [json.loads(line) for line in file.read_bytes().splitlines()]
+    sizes = [document["bytes"] for document in documents if "bytes" in document]
+    assert 200_000 < fmean(sizes) < 400_000  # 294 kB
+    assert 10_000 < median(sizes) < 30_000
+    assert 60_000_000 < max(sizes) < 75_000_000  # 69 MB
+    clients = [document["clientip"] for document in documents]
+    assert 0.54 < sum(one == other for one, other in pairwise(clients)) / len(clients) < 0.61  # 57 %
+    counts = Counter(clients)
+    assert 0.35 < sum(count == 1 for count in counts.values()) / len(counts) < 0.44  # 39 %
+
+
+def test_clients_keep_coming_and_programs_do_not(tmp_path: Path) -> None:
+    """A hundred times the lines have nearly as many times the clients, but only about three times the user agents."""
+    file = tmp_path / "data"
+    write_corpus(load_recipe("apache"), 1_000_000, 1, file)
+    clients: set[str] = set()
+    agents: set[str] = set()
+    growth = []
+    with file.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, start=1):
+            clients.add(line[line.index('"clientip":"') :].split('"', 4)[3])
+            agents.add(line.partition('"user_agent":')[2])
+            if number in (10_000, 500_000, 1_000_000):
+                growth.append((len(clients), len(agents)))
+    assert growth[2][0] > 100_000 > 30 * growth[0][0]
+    assert growth[2][0] > 1.8 * growth[1][0]
+    assert growth[1][1] < growth[2][1] < 1.02 * growth[1][1] < 2000
+    assert len({ip_address(client) for client in clients}) == len(clients)
+
+
+def test_recipes_ask_for_absent_fields_and_runs(tmp_path: Path) -> None:
+    """A field is absent from so many per cent of documents, each by itself; a visitor's documents come at once."""
+    recipe = tmp_path / "web-events.yml"
+    text = (RECIPES / "web-events.yml").read_text(encoding="utf-8")
+    text = re.sub(r"stay: \d+,", r"\g<0> at_once: 75,", text)
+    recipe.write_text(f"{text}\nabsent: {{protocol: 30, user_ip: 10}}\n", encoding="utf-8")
+    write_corpus(read_recipe(recipe), 20_000, 1, tmp_path / "data")
+    documents = [json.loads(line) for line in (tmp_path / "data").read_bytes().splitlines()]
+    protocol, address = ([name in document for document in documents] for name in ("protocol", "user_ip"))
+    assert sum(protocol) / 20_000 == pytest.approx(0.7, abs=0.02)
+    assert sum(address) / 20_000 == pytest.approx(0.9, abs=0.02)
+    assert sum(map(and_, protocol, address)) / 20_000 == pytest.approx(0.63, abs=0.02)
+    same = sum(one["username"] == other["username"] for one, other in pairwise(documents)) / 20_000
+    assert same == pytest.approx(0.75, abs=0.05)
 
 
 def test_most_requests_succeed(apache: Documents) -> None:

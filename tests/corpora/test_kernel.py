@@ -8,18 +8,23 @@ import re
 import shutil
 import subprocess
 import sys
+from ipaddress import ip_address, ip_network
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from paddock.corpora.kernel import new_buffer, write_block
-from paddock.corpora.rhythm import MINUTES_PER_WEEK, minute_weights, seconds_since_1970
+from paddock.corpora.kernel import _write_ipv4, new_buffer, write_block
+from paddock.corpora.models import MINUTES_PER_WEEK, minute_weights, seconds_since_1970
 from paddock.corpora.world import (
     ACTOR,
     DATE,
     DOCUMENTS_PER_BLOCK,
     DRAWN,
+    NEW_ADDRESS,
+    NEW_IPV4,
+    NEW_IPV6,
     NOTHING,
     REMEMBERED,
     TIME,
@@ -100,6 +105,56 @@ def test_sessions_follow_links_hold_values_and_remember() -> None:
         assert 0 <= int(value) < 1000
         assert closing == f"second {value} after first"
     assert len(set(lines[::2])) > 300
+
+
+def visiting_world(address: int, before: str) -> World:
+    """Visits of a page and 2 files that come at once 3 times of 4; the next page follows when the turn comes again."""
+    builder = WorldBuilder()
+    client = [Piece(ACTOR, 0), Piece(NEW_ADDRESS)]
+    page, *files = (
+        builder.event([*client, builder.fixed(f" {name}\n")], moves=name == "page") for name in ("page", "one", "two")
+    )
+    builder.follow(page, [page, page, page, page])
+    builder.attach(page, files)
+    nothing = builder.texts([""], [1])
+    of_class = builder.actor_class(builder.pool([page], [1]), nothing, True, stay_percent=50, at_once_percent=75)
+    actors = builder.pool([builder.actor(of_class, [builder.fragment(before)], address)], [1])
+    return builder.build(actors, 64, [1] * MINUTES_PER_WEEK, 1000, 0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "before", "network"), [(NEW_IPV4, "", "240.0.0.0/4"), (NEW_IPV6, "2001:db8", "2001:db8::/32")]
+)
+def test_a_visit_s_documents_come_at_once_and_share_an_address(kind: int, before: str, network: str) -> None:
+    """After a page its files in their order; no two visits have the same address, in this block or the next."""
+    world = visiting_world(kind, before)
+    lines = [line.split() for block in (0, 1) for line in written(world, DOCUMENTS_PER_BLOCK, block)]
+    following: dict[str, list[str]] = {}
+    for address, name in lines:
+        following.setdefault(address, []).append(name)
+    for address, names in following.items():
+        assert str(ip_address(address)) == address
+        assert ip_address(address) in ip_network(network)
+        for visit in " ".join(names).split("page")[1:]:
+            assert visit.split() == (["one", "two"] * len(names))[: len(visit.split())]
+        assert names[0] == "page"
+    same = sum(one[0] == other[0] for one, other in pairwise(lines)) / len(lines)
+    assert same == pytest.approx(0.75, abs=0.02)
+    # A visit has 4 documents at a time and 2 times on average, so that there are about 2,500 of them.
+    assert 2200 < len(following) < 2800
+
+
+def test_addresses_are_as_many_as_visits() -> None:
+    """Consecutive numbers have different addresses over a million documents, and other seeds other ones."""
+    buffer = np.zeros(64, dtype=np.uint8)
+
+    def address(number: int) -> bytes:
+        return bytes(buffer[: _write_ipv4(buffer, 0, np.uint64(number))])
+
+    assert len({address(number) for number in range(1_000_000)}) == 1_000_000
+    assert address(5) == address(5 + (1 << 28)) != address(6)
+    worlds = [written(visiting_world(NEW_IPV4, ""), 1000, seed=seed) for seed in (1, 2)]
+    assert not {line.split()[0] for line in worlds[0]} & {line.split()[0] for line in worlds[1]}
 
 
 def sized_world(sizes: list[int], shortest: int, closings: int) -> World:

@@ -24,6 +24,17 @@ def test_splitting_gives_literals_and_slots_in_turn(first: str, rest: list[tuple
     assert parts[1::2] == slots(pattern) == [name for name, _ in rest]
 
 
+@given(st.text(min_size=1, max_size=9), st.integers(1, 20))
+def test_names_that_agree_are_the_same_word(name: str, count: int) -> None:
+    """A version that stands in a text twice is the same twice if that is asked for; every word gets its turn."""
+    words = {"version": [str(number) for number in range(count)]}
+    for text in fill("{version}/{version} {hash} {number}", 20 + count, words, Draws(name), agreeing=True):
+        first, second = text.split()[0].split("/")
+        assert first == second in words["version"]
+    apart = fill("{version}/{version}", count * count, words, Draws(name)) if count < 5 else []
+    assert len(apart) in (0, count * count)
+
+
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 def test_escaping_gives_the_inside_of_a_json_string(text: str) -> None:
     """Quotes, backslashes and newlines survive a reader of JSON, and a document stays one line."""

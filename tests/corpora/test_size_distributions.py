@@ -15,7 +15,7 @@ from scipy import stats
 
 from paddock.corpora.generate import write_corpus
 from paddock.corpora.recipe import load_recipe
-from paddock.corpora.size_distributions import exponential_weights, quantile_weights, size_weights
+from paddock.corpora.sized_text import exponential_weights, quantile_weights, size_weights
 
 Distribution = Callable[[Any], Any]
 

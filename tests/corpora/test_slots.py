@@ -11,7 +11,7 @@ import pytest
 
 from paddock.corpora.integers import Draws
 from paddock.corpora.kernel import new_buffer, write_block
-from paddock.corpora.rhythm import MINUTES_PER_WEEK
+from paddock.corpora.models import MINUTES_PER_WEEK
 from paddock.corpora.slots import Slots, Token, tokens, values
 from paddock.corpora.template_log import TemplateLog, make_templates
 from paddock.corpora.world import WorldBuilder

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from paddock.corpora.record import CorpusRecord
-from paddock.corpora.track_parameters import track_parameters
+from paddock.corpora.record import CorpusRecord, track_parameters
 
 
 def test_tracks_get_file_documents_and_bytes() -> None:

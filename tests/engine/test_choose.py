@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from paddock import paths
-from paddock.engine import archive, choose, choose_engine
+from paddock.engine import choose, choose_engine, download
 from paddock.errors import MachineError, UsageError
 
 
@@ -142,7 +142,7 @@ def test_on_an_old_python_tarballs_are_refused_and_the_embedded_engine_is_a_zip(
 ) -> None:
     """Rally cannot unpack tar files on Python 3.11.2 (Debian 12's own): said at once, and led round for the default."""
     monkeypatch.setattr(choose, "TAR_WORKS", False)
-    monkeypatch.setattr(archive, "TAR_WORKS", False)
+    monkeypatch.setattr(download, "TAR_WORKS", False)
     source = an_archive(tmp_path, "elasticsearch-8.9.1/lib/elasticsearch-8.9.1.jar")
     for wanted in ("official", str(source)):
         with pytest.raises(MachineError, match=r"cannot unpack .* on Python .*PADDOCK_PYTHON"):

@@ -80,7 +80,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     """A mirror of Maven Central on loopback, for a Python on which Rally can unpack tar files."""
-    monkeypatch.setattr("paddock.engine.archive.TAR_WORKS", True)
+    monkeypatch.setattr("paddock.engine.download.TAR_WORKS", True)
     with Server() as serving:
         serving.daemon_threads = True
         threading.Thread(target=serving.serve_forever, daemon=True).start()
@@ -110,7 +110,7 @@ def zips(server: Server) -> int:
 
 def test_an_old_python_gets_the_zip_itself(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where Rally cannot unpack tar files, its cache gets Elastic's zip, byte for byte."""
-    monkeypatch.setattr("paddock.engine.archive.TAR_WORKS", False)
+    monkeypatch.setattr("paddock.engine.download.TAR_WORKS", False)
     archive = download.fetch(RELEASE, quiet)
     assert archive.name == "paddock-elasticsearch-1.2.3.zip"
     assert archive.read_bytes() == ZIP

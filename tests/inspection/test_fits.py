@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddock.inspection.fits import frequency_slope, heaps_exponent, quantiles, terms_per_million
+from paddock.inspection.model import frequency_slope, heaps_exponent, quantiles, terms_per_million
 from paddock.inspection.terms import TermCounter
 
 

@@ -12,10 +12,10 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from paddock.command_line.inspect import corpus_inspect
+from paddock.command_line.corpora import corpus_inspect
 from paddock.corpora.generate import write_corpus
 from paddock.corpora.recipe import load_recipe
-from paddock.corpora.size_distributions import size_weights
+from paddock.corpora.sized_text import size_weights
 from paddock.errors import FileError, UsageError
 from paddock.inspection import Inspection, inspect, recipe_sizes, render
 

@@ -16,8 +16,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from paddock.errors import FileError
-from paddock.inspection import source
-from paddock.inspection.source import read_lines
+from paddock.inspection import lines as source
+from paddock.inspection.lines import read_lines
 
 TEXT = b"".join(b"line %d of a log %x\n" % (number, random.Random(number).getrandbits(64)) for number in range(50_000))
 PACKERS: dict[str, Callable[[bytes], bytes]] = {

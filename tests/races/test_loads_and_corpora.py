@@ -53,7 +53,8 @@ def test_own_logs_are_imported_and_raced(tmp_path: Path) -> None:
     documents = [json.loads(line) for line in made.file.read_text().splitlines()]
     lines = [
         f'{one["clientip"]} - - [05/Jan/2026:08:{number // 60 % 60:02d}:{number % 60:02d} +0100] "{one["method"]} '
-        f'{one["path"]} HTTP/1.1" {one["status"]} {one["bytes"]} "{one.get("referrer", "-")}" "{one["user_agent"]}"\n'
+        f'{one["path"]} HTTP/1.1" {one["status"]} {one.get("bytes", "-")} "{one.get("referrer", "-")}" '
+        f'"{one.get("user_agent", "-")}"\n'
         for number, one in enumerate(documents)
     ]
     lines[10] = "this is no line of an access log\n"

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from paddock.race.summarise import summarise
+from paddock.race.summary import summary_as_json
 from paddock.reports.origins import RaceRecord
-from paddock.summary import summarise, summary_as_json
-from tests.summary.scenes import Load, RallyTask, Request, Scene, race_json, steady
+from tests.race.scenes import Load, RallyTask, Request, Scene, race_json, steady
 
 # Milliseconds of the median at 1x, and by how much it is multiplied when the data doubles.
 QUERIES = {"latest-errors": (2.0, 1.0), "errors-by-free-text": (4.5, 1.3), "top-paths": (30.0, 2.0)}

@@ -11,6 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from paddock.race.growth import Size, growth, trend
+from paddock.race.load import Load, read_load
 from paddock.reports.document import Report, render_html, render_markdown
 from paddock.reports.race_report import (
     RaceFindings,
@@ -22,8 +24,6 @@ from paddock.reports.race_report import (
     render_race_terminal,
     write_race_report,
 )
-from paddock.summary.growth import Size, growth, trend
-from paddock.summary.load import Load, read_load
 from tests.reports import races
 
 GOLDEN = Path(__file__).parent / "golden"

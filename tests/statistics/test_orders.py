@@ -10,7 +10,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddock.statistics.orders import block_orders, derived_seed
+from paddock.tournaments.schedule import block_orders, derived_seed
 
 NAMES = ("a", "b", "c")
 

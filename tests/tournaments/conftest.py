@@ -15,7 +15,7 @@ import yaml
 from paddock import paths
 from paddock.client_options import ClientOptions
 from paddock.corpora.record import FROM_RECIPE, CorpusRecord
-from paddock.race_options import PreparedRace, RaceOptions
+from paddock.race.options import PreparedRace, RaceOptions
 from paddock.rally import preflight
 from paddock.rally.command import parse_pairs
 from paddock.rally.request import RaceRequest

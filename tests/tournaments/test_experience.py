@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from paddock.tournaments.command import run_tournament
-from paddock.tournaments.durations import SECONDS_BETWEEN_LAPS, identity, searching
-from paddock.tournaments.experience import gather_experience
+from paddock.tournaments.durations import SECONDS_BETWEEN_LAPS, gather_experience, identity, searching
 from paddock.tournaments.files import read_tournament
 from paddock.tournaments.options import TournamentOptions
 from paddock.tournaments.store import find_tournament

@@ -14,8 +14,7 @@ from paddock.errors import FileError, UsageError
 from paddock.tournaments.contenders import level_object
 from paddock.tournaments.durations import load_shape
 from paddock.tournaments.files import Changes, find_file, read_tournament, tournament_names
-from paddock.tournaments.plan import make_plan
-from paddock.tournaments.plan_text import render_plan
+from paddock.tournaments.plan import make_plan, render_plan
 
 Write = Callable[..., Path]
 

@@ -14,8 +14,7 @@ from paddock.tournaments.durations import Experience, identity
 from paddock.tournaments.journal import DONE, Attempt, History
 from paddock.tournaments.lap_cautions import few_bulks, short_laps
 from paddock.tournaments.model import Contender, Tournament
-from paddock.tournaments.plan import make_plan
-from paddock.tournaments.plan_text import render_plan
+from paddock.tournaments.plan import make_plan, render_plan
 from tests.tournaments.test_schedule import a_tournament
 
 TWO = a_tournament(2, starts=1)

@@ -9,8 +9,7 @@ import pytest
 
 from paddock.tournaments.durations import Experience, identity, lap_seconds, searching
 from paddock.tournaments.model import Contender
-from paddock.tournaments.plan import make_plan
-from paddock.tournaments.plan_text import render_plan, resolvable
+from paddock.tournaments.plan import make_plan, render_plan, resolvable
 from tests.tournaments.test_schedule import a_tournament
 
 

@@ -14,7 +14,7 @@ from paddock.circumstances import circumstances
 from paddock.errors import FileError, MachineError, UsageError
 from paddock.files import write_json
 from paddock.locks import locked
-from paddock.race_options import PreparedRace, RaceOptions
+from paddock.race.options import PreparedRace, RaceOptions
 from paddock.rally import leftovers
 from paddock.reports.build import build
 from paddock.reports.figures import freshness

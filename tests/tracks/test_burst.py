@@ -12,7 +12,7 @@ from shared.pace import read_pace
 
 from paddock import tracks
 from paddock.errors import FileError
-from paddock.summary.load import read_load
+from paddock.race.load import read_load
 from tests.tracks import paced_race
 from tests.tracks.lap_client import BULK_SECONDS
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from paddock.errors import UsageError
+from paddock.errors import UsageError, unknown
 from paddock.imports.formats.base import LineFormat
 from paddock.imports.formats.expressions import grok_format, regex_format
 from paddock.imports.formats.json_lines import JsonLines
 from paddock.imports.formats.lines import LAYOUTS, AccessLog, Log4j, OneLayout, Syslog
 from paddock.imports.times import Clock
-from paddock.suggestions import unknown
 
 AUTOMATIC = "auto"
 # In this order they are tried; the first of several that fit equally well is the more exact one.

@@ -11,12 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from paddock.errors import UsageError
+from paddock.errors import UsageError, nearest
 from paddock.imports.formats.base import BadLine, LineFormat
 from paddock.imports.formats.json_lines import TIME_FIELDS
 from paddock.imports.text import readable
 from paddock.imports.times import Clock
-from paddock.suggestions import nearest
 
 _IPV4 = r"(?<![\d.])(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)(?![\d])"
 _IPV6 = r"(?<![\w:])(?:[0-9A-Fa-f]{0,4}:){2,7}(?:[0-9A-Fa-f]{1,4}|(?:\d{1,3}\.){3}\d{1,3})?(?:%\w+)?(?![\w:])"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from paddock import numbers
+from paddock.race.growth import QueryGrowth
+from paddock.race.load import Load
 from paddock.reports.plots.drawing import (
     Panel,
     Scale,
@@ -16,8 +18,6 @@ from paddock.reports.plots.drawing import (
     stacked,
     thousands,
 )
-from paddock.summary.growth import QueryGrowth
-from paddock.summary.load import Load
 
 _MEDIAN, _P90, _ACKNOWLEDGED = "series-1", "series-2", "series-3"
 

@@ -12,9 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from paddock.summary import Expectation, Summary, render_summary, summarise
-from tests.summary.scenes import RallyTask, Request, race_json, steady
-from tests.summary.test_summarise import BULKS, SCENE
+from paddock.race.render import render_summary
+from paddock.race.summarise import summarise
+from paddock.race.summary import Expectation, Summary
+from tests.race.scenes import RallyTask, Request, race_json, steady
+from tests.race.test_summarise import BULKS, SCENE
 
 GOLDEN = Path(__file__).parent / "golden"
 SEARCHES = (

@@ -6,9 +6,9 @@ import statistics
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 
+from paddock.race.summary import Activity, Figure, Missing
+from paddock.race.timeline import IndexKey, increase
 from paddock.sampling.records import IndexCounters, NodeCounters, Sample
-from paddock.summary.model import Activity, Figure, Missing
-from paddock.summary.timeline import IndexKey, increase
 
 NO_SAMPLES = "The cluster answered fewer than two samples."
 ELSEWHERE = "The nodes, or some of them, do not run on the machine that was sampled."

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from paddock.race.summary import BulkTask, Figure, Missing, RequestTask, WholeRace, known
 from paddock.sampling.records import Sample
-from paddock.summary.model import BulkTask, Figure, Missing, RequestTask, WholeRace, known
 
 # Above this share of a core the load driver itself may be what limits the throughput: each of its processes is one
 # Python interpreter that cannot use more than one core.

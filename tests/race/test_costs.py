@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from paddock.race import costs
+from paddock.race.summary import Activity, Missing
 from paddock.sampling.records import NodeCounters, Sample
-from paddock.summary import costs
-from paddock.summary.model import Activity, Missing
-from tests.summary.scenes import Load, Scene
+from tests.race.scenes import Load, Scene
 
 SCENE = Scene(20, [Load(2, [100] * 10)])
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddock.summary import timeline
-from paddock.summary.timeline import Window
-from tests.summary.scenes import Load, Scene
+from paddock.race import timeline
+from paddock.race.timeline import Window
+from tests.race.scenes import Load, Scene
 
 
 def test_one_task_has_everything_between_first_and_last_document() -> None:

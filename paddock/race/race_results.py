@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from paddock.summary.model import Activity, Expectation, Figure, Missing, ServiceTimes
+from paddock.race.summary import Activity, Expectation, Figure, Missing, ServiceTimes
 
 _WARMUP_ONLY = "Rally counts nothing that ends within the warm-up, and this task had ended by then."
 _NOT_REPORTED = "Rally did not report it."

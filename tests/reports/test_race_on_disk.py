@@ -8,8 +8,8 @@ import pytest
 
 from paddock.client_options import ClientOptions
 from paddock.files import write_json
-from paddock.race import LOAD_JOURNAL, _with_journal
-from paddock.race_options import PreparedRace
+from paddock.race.options import PreparedRace
+from paddock.race.run import LOAD_JOURNAL, _with_journal
 from paddock.rally.request import RaceRequest, race_file
 from paddock.rally.run import race_records
 from paddock.reports.origins import RaceRecord

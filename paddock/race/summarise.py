@@ -20,10 +20,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from paddock.sampling.records import IndexCounters, Sample
-from paddock.summary import costs, race_results, timeline
-from paddock.summary.cautions import FEWEST_RATES, cautions
-from paddock.summary.model import (
+from paddock.race import costs, race_results, timeline
+from paddock.race.cautions import FEWEST_RATES, cautions
+from paddock.race.race_results import TaskResult
+from paddock.race.summary import (
     Activity,
     BulkTask,
     Expectation,
@@ -35,8 +35,8 @@ from paddock.summary.model import (
     known,
     quotient,
 )
-from paddock.summary.race_results import TaskResult
-from paddock.summary.timeline import Interval, Window
+from paddock.race.timeline import Interval, Window
+from paddock.sampling.records import IndexCounters, Sample
 
 _INDISTINCT = "The samples do not show which documents belong to which of the bulk tasks."
 _NOTHING_INDEXED = "The samples show no document being indexed."

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from paddock import numbers
-from paddock.summary.model import (
+from paddock.race.summary import (
     Activity,
     BulkTask,
     Figure,

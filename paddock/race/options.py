@@ -11,21 +11,18 @@ from pathlib import Path
 from typing import Any
 
 from paddock import cars, paths
-from paddock.circumstances import circumstances
+from paddock.circumstances import CORPUS, circumstances, corpus_text, paddock_version, with_short_checksums
 from paddock.client_options import ClientOptions, read_client_options
 from paddock.console import progress
 from paddock.corpora import store
 from paddock.corpora.recipe import load_recipe
-from paddock.corpora.record import CorpusRecord, corpus_file
-from paddock.corpora.track_parameters import track_parameters
+from paddock.corpora.record import CorpusRecord, corpus_file, track_parameters
 from paddock.engine import Engine, choose_engine
-from paddock.errors import UsageError
-from paddock.provenance import CORPUS, corpus_text, paddock_version, with_short_checksums
+from paddock.errors import UsageError, unknown
 from paddock.rally import preflight
 from paddock.rally.command import OPTIONS_FILE, OPTIONS_VARIABLE, parse_pairs
 from paddock.rally.request import DEFAULT_HTTP_PORT, RaceRequest
 from paddock.sampling import Endpoint, check_cluster
-from paddock.suggestions import unknown
 from paddock.tracks import Challenge, Track, check_parameters, load_track
 
 ON_ERROR = ("abort", "continue", "continue-on-network")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from paddock.summary import race_results
-from paddock.summary.model import Missing
-from tests.summary.scenes import RallyTask, Request, race_json, steady
+from paddock.race import race_results
+from paddock.race.summary import Missing
+from tests.race.scenes import RallyTask, Request, race_json, steady
 
 
 def test_rallys_duration_is_when_the_last_request_was_sent_warm_up_included() -> None:

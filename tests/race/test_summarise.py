@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from paddock.summary import Expectation, Missing, Summary, summarise, summary_as_json
-from tests.summary.scenes import Load, RallyTask, Request, Scene, race_json, steady
+from paddock.race.summarise import summarise
+from paddock.race.summary import Expectation, Missing, Summary, summary_as_json
+from tests.race.scenes import Load, RallyTask, Request, Scene, race_json, steady
 
 # 20 s of load from second 4 on: 5 s at 10,000 documents a second, then 15 s at 40,000; the last second is cut short.
 DOCUMENTS = [2_000, *[10_000] * 5, *[40_000] * 13, 28_000]

@@ -16,7 +16,7 @@ from paddock.engine.java import Java, embedded_java
 from paddock.errors import MachineError, UsageError
 from paddock.imports import ImportOptions, import_corpus
 from paddock.paths import PROJECT
-from paddock.race_options import RaceOptions, check_java_options, prepare
+from paddock.race.options import RaceOptions, check_java_options, prepare
 from tests.sampling.fake_elasticsearch import FakeElasticsearch
 
 
@@ -38,7 +38,7 @@ def test_the_defaults_are_a_race_of_apache_with_one_gigabyte() -> None:
 def test_a_race_with_a_corpus_that_is_there_loads_no_generator() -> None:
     """Numeric libraries and the generator's compiler take a second to load: only who makes a corpus waits for them."""
     code = (
-        "import sys; from paddock.race_options import RaceOptions, prepare; prepare(RaceOptions(), fetch=False); "
+        "import sys; from paddock.race.options import RaceOptions, prepare; prepare(RaceOptions(), fetch=False); "
         "print({'numpy', 'numba', 'scipy'} & set(sys.modules))"
     )
     ran = subprocess.run([sys.executable, "-c", code], cwd=PROJECT, capture_output=True, text=True, check=False)

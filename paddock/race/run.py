@@ -10,15 +10,17 @@ from typing import Any
 from paddock.console import say, warn
 from paddock.corpora.store import TEST_MODE_DOCUMENTS
 from paddock.files import write_json
-from paddock.race_options import PreparedRace
-from paddock.race_view import RaceView
+from paddock.race.options import PreparedRace
+from paddock.race.render import render_summary
+from paddock.race.summarise import summarise
+from paddock.race.summary import Expectation, Summary, summary_as_json
+from paddock.race.view import RaceView
 from paddock.rally import command
 from paddock.rally.process import Note, TaskProgress
 from paddock.rally.processes import RaceProcesses
 from paddock.rally.request import Outcome, RaceRequest
 from paddock.rally.run import race_records, run_race
 from paddock.sampling import Endpoint, Sampler, read_samples
-from paddock.summary import Expectation, Summary, render_summary, summarise, summary_as_json
 
 # What our challenges call the task that indexes the corpus.
 BULK_TASK = "bulk"
