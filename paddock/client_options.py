@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from paddock.errors import UsageError
+from paddock.errors import FileError, UsageError
 from paddock.rally.command import OPTIONS_VARIABLE, parse_pairs
 
 
@@ -36,6 +36,8 @@ def read_client_options(option: str | None, environment: Mapping[str, str] | Non
     env = os.environ if environment is None else environment
     if option:
         path = Path(option).expanduser().absolute()
+        if path.suffix == ".json" and not path.exists():
+            raise FileError(path, "this file does not exist: --client-options names it; check its name.")
         if path.suffix != ".json" or not path.is_file():
             raise UsageError(
                 "--client-options wants the name of a .json file, so that no password is left in the shell's history: "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import sys
 from collections.abc import Sequence
 
@@ -155,7 +156,9 @@ def refuse_loose_files(words: Sequence[str]) -> None:
     """
     if "corpus.import" not in words:
         return
-    flags = {"-" * (1 + (len(name) > 1)) + name: each for each in corpus_import.get_arguments() for name in each.names}
+    asked = copy.copy(corpus_import)
+    asked.help = dict(asked.help)  # Invoke takes the texts out of it as it reads them
+    flags = {"-" * (1 + (len(name) > 1)) + name: each for each in asked.get_arguments() for name in each.names}
     files: list[str] = []
     rest = iter(words[words.index("corpus.import") + 1 :])
     for word in rest:

@@ -9,7 +9,7 @@ from paddock.command_line.sentences import LARGEST_PORT, command, whole_number
 
 @task(
     help={
-        "track": "what is indexed: apache, app-logs, logs, syslog or web-events (./inv tracks)",
+        "track": "what is indexed (./inv tracks); apache, or the track of the corpus that --corpus names",
         "challenge": "what is done with it (./inv challenges); the track's default is ingest",
         "car": "the node's configuration, a heap car and mixins: 1gheap,index-buffer-30 (./inv cars)",
         "params": "track parameters, name:value,... or JSON or a .json file (./inv track NAME)",
@@ -36,7 +36,7 @@ from paddock.command_line.sentences import LARGEST_PORT, command, whole_number
 @command
 def race(
     _context: Context,
-    track: str = "apache",
+    track: str | None = None,
     challenge: str | None = None,
     car: str = "1gheap",
     params: str | None = None,
@@ -111,7 +111,7 @@ def race(
     from paddock.errors import RaceError
     from paddock.race import run as races
 
-    say(f"Racing {track}, challenge {prepared.request.challenge}, race id {prepared.request.race_id} ...")
+    say(f"Racing {prepared.track.name}, challenge {prepared.request.challenge}, race id {prepared.request.race_id} ...")
     finished = races.run(prepared)
     if json:
         print_result(as_json(races.as_json_object(finished)))

@@ -72,6 +72,17 @@ def find_named(
     return _find_import(track, name or track, documents, seed)
 
 
+def track_of(name: str) -> str | None:
+    """The track whose documents a corpus has; None if there is no corpus of that name, or several of it.
+
+    :param name: a recipe's or an import's.
+    """
+    tracks = {record.track for record in _imports("*") if record.name == name}
+    if name in recipe_names():
+        tracks.add(load_recipe(name).track)
+    return tracks.pop() if len(tracks) == 1 else None
+
+
 def ensure_named(
     track: str,
     name: str | None = None,
@@ -160,7 +171,8 @@ def _is_recipe(track: str, name: str) -> bool:
     other = load_recipe(name).track
     if other != track and not any(record.name == name for record in _imports(track)):
         raise UsageError(
-            f"The corpus '{name}' has documents of the track '{other}', not of '{track}': name that track."
+            f"The corpus '{name}' has documents of the track '{other}', not of '{track}': race it with --track "
+            f"{other}, or in a tournament file with 'track: {other}'."
         )
     return other == track
 
@@ -177,7 +189,8 @@ def _find_import(track: str, name: str, documents: int | None, seed: int | None)
         others = sorted({record.track for record in _imports("*") if record.name == name})
         if others:
             raise UsageError(
-                f"The corpus '{name}' has documents of the track '{others[0]}', not of '{track}': name that track."
+                f"The corpus '{name}' has documents of the track '{others[0]}', not of '{track}': race it with --track "
+                f"{others[0]}, or in a tournament file with 'track: {others[0]}'."
             )
         recipes = [recipe for recipe in recipe_names() if load_recipe(recipe).track == track]
         raise unknown("corpus", name, sorted({*recipes, *(record.name for record in imports)}), "./inv corpora")

@@ -69,7 +69,7 @@ def check_options(options: ImportOptions) -> BadLineLimit:
     if options.audit and not options.anonymise:
         raise UsageError("--audit is for --anonymise: add that, or leave the audit out.")
     if options.audit:
-        _check_audit(Path(options.audit).expanduser(), expanded(options.files), options.key_file)
+        _check_audit(Path(options.audit).expanduser(), expanded(options.files), options.key_file, options.force)
     if options.year is not None and not _YEARS[0] <= options.year <= _YEARS[1]:
         raise UsageError(f"--year {options.year} is no year from {_YEARS[0]} to {_YEARS[1]}.")
     return BadLineLimit(options.max_bad)
@@ -113,8 +113,8 @@ def expanded(names: tuple[str, ...]) -> list[str]:
     return result
 
 
-def _check_audit(audit: Path, files: list[str], key_file: str | None) -> None:
-    """Refuse a file that cannot be written, or that is to be read."""
+def _check_audit(audit: Path, files: list[str], key_file: str | None, force: bool) -> None:
+    """Refuse a file that cannot be written, that is to be read, or that is there and not to be replaced."""
     if not audit.parent.is_dir():
         raise FileError(audit, "there is no folder for this file: make it first.")
     if audit.is_dir():
@@ -122,6 +122,8 @@ def _check_audit(audit: Path, files: list[str], key_file: str | None) -> None:
     read = [Path(name).expanduser() for name in (*files, *([key_file] if key_file else []))]
     if audit.exists() and any(path.exists() and path.samefile(audit) for path in read):
         raise UsageError(f"--audit would overwrite {audit}, which the import reads: name another file.")
+    if audit.exists() and not force:
+        raise UsageError(f"--audit would overwrite {audit}: name another file, or replace it with --force.")
 
 
 def _check_name(name: str) -> None:

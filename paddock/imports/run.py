@@ -152,7 +152,8 @@ class _Import:
             corpus_file(track, self._options.name, written.documents),
             Provenance(self._options.name, track, FROM_IMPORT, details=self._details(bad, seconds or 0)),
         )
-        return ImportSummary(record, bad.keep(), time.monotonic() - began, self._totals.read_bytes)
+        seconds_taken = time.monotonic() - began
+        return ImportSummary(record, bad.keep(), seconds_taken, self._totals.read_bytes, self._options.audit)
 
     def _parse_and_write(
         self, file: Path, bad: BadLines, advance: Callable[[int], None] | None, processes: int | None

@@ -136,12 +136,14 @@ class ImportSummary:
 
     :param bad_file: where the bad lines are; None if there were none.
     :param seconds: from the first byte read to the last one written.
+    :param audit: the file in which all stands that stayed as it was; None if none was asked for.
     """
 
     record: CorpusRecord
     bad_file: Path | None
     seconds: float
     read_bytes: int
+    audit: str | None = None
 
     def as_json(self) -> dict[str, Any]:
         """For machines."""
@@ -216,12 +218,15 @@ class ImportSummary:
             yield (
                 "Anonymised: addresses, hosts, e-mail addresses, user names, secrets and query values were replaced, "
                 "as far as their form or a name beside them tells. Names in sentences and ids without one are not: "
-                "look through what stayed (--audit FILE writes all of it) before you hand the corpus on."
+                f"look through what stayed ({self._audit()}) before you hand the corpus on."
             )
             for kind, found in details["kept"].items():
                 if found:
                     yield f"  {kind} that stayed: {', '.join(f'{text} ({count:,})' for text, count in found.items())}"
         yield f"Race on it: ./inv race --track {self.record.track} --corpus {self.record.name}"
+
+    def _audit(self) -> str:
+        return f"all of it is in {self.audit}" if self.audit else "--audit FILE writes all of it"
 
     def _index_sentences(self) -> Iterator[str]:
         """What an index would refuse with its usual settings, though each document by itself is well."""

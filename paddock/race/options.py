@@ -31,11 +31,14 @@ DEFAULT_CAR = "1gheap"
 COLLECTOR_FLAGS = {"g1": "-XX:+UseG1GC", "parallel": "-XX:+UseParallelGC", "z": "-XX:+UseZGC"}
 
 
+DEFAULT_TRACK = "apache"
+
+
 @dataclass(frozen=True)
 class RaceOptions:
     """The options of ``./inv race``, as text where the user writes text; None where nothing was said."""
 
-    track: str = "apache"
+    track: str | None = None
     challenge: str | None = None
     car: str = DEFAULT_CAR
     params: str | None = None
@@ -84,7 +87,8 @@ def prepare(options: RaceOptions, fetch: bool = True) -> PreparedRace:
     :raises MachineError: this machine cannot run it.
     """
     preflight.check_platform()
-    track = load_track(options.track)
+    own = store.track_of(options.corpus) if options.corpus and not options.track else None
+    track = load_track(options.track or own or DEFAULT_TRACK)
     challenge = _challenge(track, options.challenge)
     params = parse_pairs(options.params, "--params") if options.params else {}
     check_parameters(track, params)

@@ -9,12 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from paddock.errors import UsageError, unknown
+from paddock.errors import FileError, UsageError, unknown
 from paddock.paths import TRACKS
 from paddock.structured_files import read_yaml
 
 _DURATION = re.compile(r"-1|0|[0-9]+(nanos|micros|ms|s|m|h|d)")
 _SIZE = re.compile(r"-1|0|[0-9]+(\.[0-9]+)?(b|kb|mb|gb|tb|pb)", re.IGNORECASE)
+
+# What every track has to say of its own corpus.
+_CORPUS = ("corpus_file", "corpus_documents", "corpus_bytes")
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,15 @@ def read_parameters(track_name: str, tracks_folder: Path = TRACKS) -> tuple[Para
     :raises FileError: if that file is wrong.
     """
     entries = read_yaml(tracks_folder / "shared" / "parameters.yml", "track-parameters")
-    return tuple(_parameter(entry, track_name) for entry in entries)
+    found = tuple(_parameter(entry, track_name) for entry in entries)
+    lacking = [each.name for each in found if each.name in _CORPUS and each.default is None]
+    if lacking:
+        raise FileError(
+            tracks_folder / "shared" / "parameters.yml",
+            f"the track '{track_name}' has no corpus of its own here: add it to default_per_track of "
+            f"{', '.join(lacking)}.",
+        )
+    return found
 
 
 def _parameter(entry: Mapping[str, Any], track_name: str) -> Parameter:

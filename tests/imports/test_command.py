@@ -114,4 +114,25 @@ def test_a_corpus_of_another_track_is_named(tmp_path: Path) -> None:
         "corpus.import", str(write_lines(tmp_path / "l.log", access_log(20))), "--name", "mine", "--track", "logs"
     )
     result = run_paddock("race", "--dry-run", "--track", "apache", "--corpus", "mine")
-    assert "'mine' has documents of the track 'logs', not of 'apache': name that track" in one_sentence(result)
+    assert "of the track 'logs', not of 'apache': race it with --track logs" in one_sentence(result)
+    assert "--track-path=" in (own := run_paddock("race", "--dry-run", "--corpus", "mine").stdout)
+    assert "/tracks/logs " in own
+
+
+def test_every_option_is_explained() -> None:
+    """Also of the task whose words are looked at before Invoke has them."""
+    text = run_paddock("--help", "corpus.import").stdout
+    assert "how many bad lines there may be" in text
+    assert "the track whose documents these are to be" in text
+
+
+def test_no_file_is_lost_to_an_audit(tmp_path: Path) -> None:
+    """What is there already is replaced only if that is asked for; the summary says where the audit is."""
+    log, audit = write_lines(tmp_path / "l.log", access_log(20)), tmp_path / "notes.txt"
+    audit.write_text("mine")
+    words = ("corpus.import", str(log), "--name", "audited", "--anonymise", "--audit", str(audit))
+    refused = run_paddock(*words)
+    assert "--audit would overwrite" in one_sentence(refused)
+    assert audit.read_text() == "mine"
+    done = run_paddock(*words, "--force")
+    assert f"all of it is in {audit}" in done.stdout
