@@ -122,7 +122,7 @@ def _check_audit(audit: Path, files: list[str], key_file: str | None, force: boo
     read = [Path(name).expanduser() for name in (*files, *([key_file] if key_file else []))]
     if audit.exists() and any(path.exists() and path.samefile(audit) for path in read):
         raise UsageError(f"--audit would overwrite {audit}, which the import reads: name another file.")
-    if audit.exists() and not force:
+    if audit.is_file() and not force:
         raise UsageError(f"--audit would overwrite {audit}: name another file, or replace it with --force.")
 
 

@@ -547,7 +547,8 @@ def test_an_anonymised_import_ends_with_an_audit(tmp_path: Path) -> None:
     assert ["words", "60", "Accepted"] in written
     assert ["numbers", "60", "22"] in written
     assert not re.search(r"bob|203\.0\.113", audit.read_text() + summary.record.file.read_text())
-    run(write_lines(tmp_path / "x", ['{"time":1,"bob":7}']), name="json", anonymise=True, audit=str(audit))
-    assert audit.read_text() == "numbers\t1\t7\nnames\t\tbob\n"
+    other = tmp_path / "other.txt"
+    run(write_lines(tmp_path / "x", ['{"time":1,"bob":7}']), name="json", anonymise=True, audit=str(other))
+    assert other.read_text() == "numbers\t1\t7\nnames\t\tbob\n"
     with pytest.raises(UsageError, match="--audit is for --anonymise"):
         run(tmp_path / "log", name="sys2", audit=str(audit))
