@@ -313,7 +313,11 @@ def test_words_are_cut_as_the_rule_says(text: str) -> None:
     assert anonymiser.kept() == words
 
 
-@given(st.from_regex(r"(?:[a-z]{1,7}|[0-9a-f]{1,6}|[-_./:=]){1,9}", fullmatch=True), st.randoms(use_true_random=False))
+# A colon behind a space belongs to the gap, so no word begins with one.
+ALIKE = st.from_regex(r"(?:[a-z]{1,7}|[0-9a-f]{1,6}|[-_./])(?:[a-z]{1,7}|[0-9a-f]{1,6}|[-_./:=]){0,8}", fullmatch=True)
+
+
+@given(ALIKE, st.randoms(use_true_random=False))
 def test_words_that_differ_in_digits_fare_alike(word: str, random: Random) -> None:
     """A word that is not looked at because one like it stayed would have stayed."""
     other = re.sub(r"\d", lambda _: str(random.randrange(10)), word)
