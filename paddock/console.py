@@ -14,7 +14,6 @@ from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
-from tabulate import tabulate
 
 from paddock.errors import MachineError
 
@@ -125,6 +124,8 @@ def print_result(text: str) -> None:
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     """Aligned columns without lines; the last column may be long."""
+    from tabulate import tabulate  # which most commands need not wait for
+
     text = tabulate(rows, headers=headers, tablefmt="plain", disable_numparse=True)
     return "\n".join(line.rstrip() for line in text.splitlines())
 

@@ -13,7 +13,6 @@ Each text says what is wrong, where, and what to do next.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -72,6 +71,8 @@ class Interrupted(PaddockError):
 
 def nearest(name: str, known: Iterable[str], most: int = 3) -> list[str]:
     """Known names most like ``name``, the likeliest first; empty if none is near."""
+    import difflib  # which only mistakes need
+
     return difflib.get_close_matches(name, sorted(known), n=most, cutoff=0.5)
 
 

@@ -77,7 +77,7 @@ def track_of(name: str) -> str | None:
 
     :param name: a recipe's or an import's.
     """
-    tracks = {record.track for record in _imports("*") if record.name == name}
+    tracks = set(_tracks_of_imports(name))
     if name in recipe_names():
         tracks.add(load_recipe(name).track)
     return tracks.pop() if len(tracks) == 1 else None
@@ -170,10 +170,7 @@ def _is_recipe(track: str, name: str) -> bool:
         return False
     other = load_recipe(name).track
     if other != track and not any(record.name == name for record in _imports(track)):
-        raise UsageError(
-            f"The corpus '{name}' has documents of the track '{other}', not of '{track}': race it with --track "
-            f"{other}, or in a tournament file with 'track: {other}'."
-        )
+        raise _of_another_track(name, other, track)
     return other == track
 
 
@@ -181,17 +178,25 @@ def _imports(track: str) -> list[CorpusRecord]:
     return [record for record in list_corpora(track) if record.origin == FROM_IMPORT]
 
 
+def _tracks_of_imports(name: str) -> list[str]:
+    return sorted({record.track for record in _imports("*") if record.name == name})
+
+
+def _of_another_track(name: str, other: str, track: str) -> UsageError:
+    return UsageError(
+        f"The corpus '{name}' has documents of the track '{other}', not of '{track}': race it with --track {other}, or "
+        f"in a tournament file with 'track: {other}'."
+    )
+
+
 def _find_import(track: str, name: str, documents: int | None, seed: int | None) -> CorpusRecord:
     """The latest import of that name, with that number of documents if one is given."""
     imports = _imports(track)
     named = sorted((record for record in imports if record.name == name), key=lambda record: record.made_at)
     if not named:
-        others = sorted({record.track for record in _imports("*") if record.name == name})
+        others = _tracks_of_imports(name)
         if others:
-            raise UsageError(
-                f"The corpus '{name}' has documents of the track '{others[0]}', not of '{track}': race it with --track "
-                f"{others[0]}, or in a tournament file with 'track: {others[0]}'."
-            )
+            raise _of_another_track(name, others[0], track)
         recipes = [recipe for recipe in recipe_names() if load_recipe(recipe).track == track]
         raise unknown("corpus", name, sorted({*recipes, *(record.name for record in imports)}), "./inv corpora")
     if seed is not None:

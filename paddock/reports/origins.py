@@ -25,7 +25,7 @@ _ALWAYS_DIFFERENT = ("load_journal",)
 class RaceRecord:
     """One race as it was recorded.
 
-    :param summary: what paddock.race.as_json_object made of it (its summary.json).
+    :param summary: what paddock.race.run.as_json_object made of it (its summary.json).
     :param race: Rally's race.json.
     """
 

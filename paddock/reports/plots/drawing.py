@@ -115,6 +115,12 @@ def ratios(values: Sequence[float], margin: float = 0.0, wanted: int = 4) -> Sca
     return Scale(low, high, tuple(inside), numbers.ratio, logarithmic=True)
 
 
+def counted(most: int) -> Scale:
+    """An axis of the whole numbers from 1 to the most."""
+    low, high = 0.5, most + 0.5
+    return Scale(low, high, tuple(tick for tick in linear(low, high, 5).ticks if tick == round(tick)), "{:.0f}".format)
+
+
 def named(names: Sequence[object]) -> Scale:
     """An axis of names, equally far apart; the values are their positions from 0."""
     texts = [shortened(str(name), 8) for name in names]
@@ -227,10 +233,9 @@ class Panel:
         return self._height * (1 - self._up.share(value))
 
 
-def panels(found: Sequence[Panel], legend: str = "", least: int = 300) -> str:
+def panels(found: Sequence[str], legend: str = "", least: int = 300) -> str:
     """Panels beside each other, as many as fit, each at least so many pixels wide; fewer on a phone."""
-    inside = "".join(panel.html() for panel in found)
-    return f'{legend}<div class="panels" style="--least:{least}px">{inside}</div>'
+    return f'{legend}<div class="panels" style="--least:{least}px">{"".join(found)}</div>'
 
 
 def stacked(above: Panel, below: Panel) -> str:
@@ -332,16 +337,18 @@ def _interval(one: Interval, scale: Scale) -> str:
 
 def mark(x: str, y: str, shape_name: str, kind: str, hover: str = "") -> str:
     """One of the page's marks at a place."""
-    title = f"<title>{escape(hover)}</title>" if hover else ""
-    return f'<use href="#mark-{shape_name}" class="mark {kind}" x="{x}" y="{y}">{title}</use>'
+    return f'<use href="#mark-{shape_name}" class="mark {kind}" x="{x}" y="{y}">{_title(hover)}</use>'
 
 
 def _rectangle(left: float, width: float, top: float, height: float, kind: str, hover: str = "") -> str:
-    title = f"<title>{escape(hover)}</title>" if hover else ""
     return (
         f'<rect class="{kind}" x="{_percent(left)}" width="{_percent(max(width, 0))}" y="{_pixels(top)}" '
-        f'height="{_pixels(max(height, 0))}">{title}</rect>'
+        f'height="{_pixels(max(height, 0))}">{_title(hover)}</rect>'
     )
+
+
+def _title(hover: str) -> str:
+    return f"<title>{escape(hover)}</title>" if hover else ""
 
 
 def _percent(share: float) -> str:

@@ -76,7 +76,7 @@ def lines(
             for at, figure in course:
                 hover = f"{along} {along_values[round(at)]}, {by} {member}: {figure:,.4g}"
                 panel.mark(at, figure, _shape(number), f"{ink(number)} small", hover)
-        found.append(panel)
+        found.append(panel.html())
     members = [shortened(str(member), 12) for member in by_values]
     entries = [
         (f"{by} {member}" if not number else member, _shape(number), ink(number))

@@ -9,7 +9,19 @@ from statistics import median
 
 from paddock import numbers
 from paddock.reports.figures import whole_seconds
-from paddock.reports.plots.drawing import Panel, Scale, ink, legend, linear, panels, ratios, shape, shortened, stacked
+from paddock.reports.plots.drawing import (
+    Panel,
+    Scale,
+    counted,
+    ink,
+    legend,
+    linear,
+    panels,
+    ratios,
+    shape,
+    shortened,
+    stacked,
+)
 from paddock.tournaments.lap_cautions import disturbed_laps
 from paddock.tournaments.model import Lap
 
@@ -40,14 +52,14 @@ def in_order(laps: Sequence[Lap], names: Sequence[str], baseline: str) -> str:
         panel = Panel(minutes, rates, 190 if len(starts) == 1 else 130, title, "" if watched else below, not watched)
         _draw_laps(panel, own, names, baseline)
         if watched:
-            strip = Panel(minutes, Scale(0, highest * 1.35, (0, _round(highest)), _whole), 40, "disturbance, %", below)
+            strip = Panel(
+                minutes, Scale(0, highest * 1.35, (0, _round(highest)), "{:.0f}".format), 40, "disturbance, %", below
+            )
             _draw_disturbance(strip, own, disturbed_laps(laps), highest * 1.2)
             found.append(stacked(panel, strip))
         else:
             found.append(panel.html())
-    inside = "".join(found)
-    least = 300 if len(starts) == 1 else 360
-    return f'{_legend(names, baseline, bool(watched))}<div class="panels" style="--least:{least}px">{inside}</div>'
+    return panels(found, _legend(names, baseline, bool(watched)), 300 if len(starts) == 1 else 360)
 
 
 def _draw_laps(panel: Panel, laps: Sequence[Lap], names: Sequence[str], baseline: str) -> None:
@@ -106,10 +118,6 @@ def _round(value: float) -> float:
     return math.floor(value / step) * step
 
 
-def _whole(value: float) -> str:
-    return f"{value:.0f}"
-
-
 def _style(name: str, names: Sequence[str], baseline: str) -> tuple[str, str]:
     if len(names) > COLOURED:
         return (ink(0), "diamond") if name == baseline else ("muted", "circle")
@@ -138,8 +146,7 @@ def inside(laps: Sequence[Lap], names: Sequence[str]) -> str:
     """One panel per contender: a thin line per lap (dashed in warm-up), a thick one for the median lap."""
     rates = linear(0, max((rate for lap in laps for rate in lap.rates), default=1.0) * 1.05 or 1.0, 3)
     longest = max((len(whole_seconds(lap)) for lap in laps), default=1)
-    seconds = linear(0.5, longest + 0.5, 5)
-    seconds = Scale(0.5, longest + 0.5, tuple(tick for tick in seconds.ticks if tick == round(tick)), _whole)
+    seconds = counted(longest)
     found = []
     for number, name in enumerate(list(names)[:PANELS]):
         title = shortened(name, 30) + ("" if number else ", docs/s")
@@ -152,7 +159,7 @@ def inside(laps: Sequence[Lap], names: Sequence[str]) -> str:
         panel.line(middle, f"{ink(number)} thick")
         for second, rate in middle:
             panel.mark(second, rate, shape(number), f"{ink(number)} small", f"second {second:.0f}: {rate:,.0f} docs/s")
-        found.append(panel)
+        found.append(panel.html())
     return panels(found, least=240)
 
 
@@ -171,16 +178,14 @@ def pair_by_pair(pairs: Mapping[str, Sequence[tuple[str, float]]], margin: float
     :param pairs: contender -> name of the block or start, and its ratio to the baseline.
     """
     every = [value for own in pairs.values() for _, value in own]
-    up = ratios(every, margin, 3)
+    across, up = counted(max(map(len, pairs.values()))), ratios(every, margin, 3)
     found = []
     for number, (name, own) in enumerate(list(pairs.items())[:PANELS]):
-        across = linear(0.5, max(len(each) for each in pairs.values()) + 0.5, 5)
-        across = Scale(across.low, across.high, tuple(tick for tick in across.ticks if tick == round(tick)), _whole)
         panel = Panel(across, up, 110, shortened(name, 30) + ("" if number else ", ratio"), unit)
         panel.level(1 / (1 + margin), 1 + margin)
         panel.flat(1, "one")
         panel.flat(median(value for _, value in own), "middle")
         for position, (where, value) in enumerate(own, 1):
             panel.mark(position, value, "circle", "series-1", f"{where}: {numbers.ratio(value)}")
-        found.append(panel)
+        found.append(panel.html())
     return panels(found, least=240)

@@ -67,7 +67,7 @@ def pareto(trades: Sequence[Trade], axis: str, baseline: str, higher_speed_is_be
 
     A triangle points upwards from a price that is at least so high.
     """
-    return panels([_trade(trade, axis, baseline, best(trade, higher_speed_is_better)) for trade in trades])
+    return panels([_trade(trade, axis, baseline, best(trade, higher_speed_is_better)).html() for trade in trades])
 
 
 def _trade(trade: Trade, axis: str, baseline: str, unbeaten: tuple[str, ...]) -> Panel:
@@ -131,4 +131,6 @@ def cloud(rows: Sequence[StudyRow]) -> str:
         shape, kind = ("circle", "series-1") if agrees else ("cross", "series-2")
         hover = f"{row.name}: published {numbers.ratio(row.published)}, measured {numbers.ratio(row.measured)}"
         panel.mark(row.published, row.measured, shape, kind, hover)
-    return panels([panel], legend([("same direction", "circle", "series-1"), ("other direction", "cross", "series-2")]))
+    return panels(
+        [panel.html()], legend([("same direction", "circle", "series-1"), ("other direction", "cross", "series-2")])
+    )

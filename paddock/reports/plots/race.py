@@ -42,7 +42,7 @@ def over_size(queries: Sequence[QueryGrowth]) -> str:
             panel.line(points, kind if name == "median" else f"{kind} dashed")
             for at, value in points:
                 panel.mark(at, value, mark, f"{kind} small", f"{at:,.0f} documents: {name} {numbers.figure(value)} ms")
-        found.append(panel)
+        found.append(panel.html())
     entries = [
         ("median", "circle", _MEDIAN),
         ("90th percentile", "square", _P90),
