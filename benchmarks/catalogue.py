@@ -11,8 +11,7 @@ from pathlib import Path
 from benchmarks.model import PADDOCK
 from paddock.console import say
 from paddock.errors import MachineError
-from paddock.files import checksum
-from paddock.locks import locked
+from paddock.files import checksum, locked
 from paddock.paths import PROJECT, state_folder
 
 PEERS_FOLDER = Path(__file__).parent / "peers"

@@ -24,7 +24,7 @@ _LONG = 100  # characters on average from which a field whose values hardly recu
 _MOST_LINES = 50_000
 
 
-def read_sample(generator: str, lines: Sequence[bytes], time_field: str) -> tuple[Sample, list[dict[str, Any]]]:
+def read_sample(generator: str, lines: Sequence[bytes]) -> tuple[Sample, list[dict[str, Any]]]:
     """Read a generator's first documents.
 
     :raises CorpusError: if one is no JSON object, has no time, or an earlier one than the document before it.
@@ -36,7 +36,7 @@ def read_sample(generator: str, lines: Sequence[bytes], time_field: str) -> tupl
             document = json.loads(line)
         except ValueError:
             document = None
-        moment = time_of_value(document.get(time_field)) if isinstance(document, dict) else None
+        moment = time_of_value(document.get(TIME_FIELD)) if isinstance(document, dict) else None
         if not isinstance(document, dict) or moment is None:
             raise CorpusError(f"Document {number} of the generator {generator} is no JSON object with a time.")
         if moment.seconds < before:

@@ -12,9 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from paddock import __version__
-from paddock.corpora.generate import write_corpus
+from paddock.corpora.generate import build_world, write_corpus
 from paddock.corpora.kernel import new_buffer, write_block
-from paddock.corpora.models import build_world
 from paddock.corpora.recipe import Recipe, load_recipe
 
 

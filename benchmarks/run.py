@@ -13,24 +13,13 @@ from pathlib import Path
 
 from benchmarks.catalogue import PEERS, paddock_command, peer_command
 from benchmarks.likeness import profile_of, read_sample, require_likeness, write_profile
-from benchmarks.model import (
-    ALL_CORES,
-    DISK,
-    ONE_CORE,
-    PADDOCK,
-    Benchmark,
-    Cell,
-    Comparison,
-    Measurement,
-    Sample,
-)
-from benchmarks.peers.protocol import TIME_FIELD
+from benchmarks.model import ALL_CORES, DISK, ONE_CORE, PADDOCK, Benchmark, Cell, Comparison, Measurement, Sample
 from benchmarks.workers import MODES, Answer, Worker, run_dd, run_together
-from paddock.circumstances import KERNEL, USER, circumstances
 from paddock.console import warn
 from paddock.errors import CorpusError, MachineError
 from paddock.files import require_room
 from paddock.paths import data_folder
+from paddock.race.circumstances import KERNEL, USER, circumstances
 
 RECIPES = ("apache", "logs-structured")
 SECONDS = 0.8  # that a measurement should take
@@ -119,7 +108,7 @@ def _compare(
         samples = [model]
         for name, generator in generators.items():
             if name != PADDOCK:
-                sample, _ = read_sample(name, _documents(generator, _CHECKED, folder), TIME_FIELD)
+                sample, _ = read_sample(name, _documents(generator, _CHECKED, folder))
                 require_likeness(sample, model)
                 samples.append(sample)
         cells = _cells(generators, seconds, folder)
@@ -158,9 +147,9 @@ def _start_peer(name: str, profile: Path, cores: Sequence[int], seed: int, stack
 def _model(own: _Generator, folder: Path, profile: Path) -> Sample:
     """Measure Paddock's documents and write the profile for the peers."""
     lines = _documents(own, _PROFILED, folder)
-    _, documents = read_sample(PADDOCK, lines, TIME_FIELD)
+    _, documents = read_sample(PADDOCK, lines)
     write_profile(profile_of(documents), profile)
-    sample, _ = read_sample(PADDOCK, lines[:_CHECKED], TIME_FIELD)
+    sample, _ = read_sample(PADDOCK, lines[:_CHECKED])
     return sample
 
 

@@ -1,24 +1,35 @@
-"""What a person sees: sentences and progress on stderr, results, tables and JSON on stdout."""
+"""What a person sees: sentences and progress on stderr; results as wrapped text, tables and JSON on stdout."""
 
 from __future__ import annotations
 
 import errno
+import io
 import json
 import os
+import re
 import shutil
 import sys
+import textwrap
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
 
 from paddock.errors import MachineError
 
 # Without a terminal a running step is reported this often, in seconds.
 PLAIN_INTERVAL = 15.0
+NARROWEST = 60  # columns; no table of ours fits into fewer
+ENDLESS = 100_000  # columns, where nobody's window ends
+_ESCAPE = r"\x1b\[[\d;]*m"
+_BLANKS_AT_END = re.compile(rf"(?:{_ESCAPE})*[ ](?:[ ]|{_ESCAPE})*$")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
 
 def messages() -> Console:
@@ -123,11 +134,84 @@ def print_result(text: str) -> None:
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """Aligned columns without lines; the last column may be long."""
-    from tabulate import tabulate  # which most commands need not wait for
+    """Aligned columns without lines; on a terminal a last column that is too long for it goes on in further lines."""
+    found = columns(headers, rows, folding=len(headers) - 1, indented=False)
+    # rich would take a pipe for a terminal where FORCE_COLOR asks for colours, as it does in many pipelines.
+    window = sys.stdout is not None and sys.stdout.isatty()
+    return drawn(found, terminal_width() if window else ENDLESS, False)
 
-    text = tabulate(rows, headers=headers, tablefmt="plain", disable_numparse=True)
-    return "\n".join(line.rstrip() for line in text.splitlines())
+
+def columns(
+    headers: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    right: Collection[int] = (),
+    *,
+    styles: Sequence[str] = (),
+    faint: int | None = None,
+    folding: int | None = None,
+    indented: bool = True,
+) -> Table:
+    """Columns two blanks apart; whatever stands in them is only text.
+
+    :param headers: none where they are empty.
+    :param right: positions of columns that are set flush right.
+    :param styles: rich's name of a colour for each row; empty for none.
+    :param faint: position of a column that is less important.
+    :param folding: position of the column that goes on in further lines where all are wider than the window.
+    """
+    lines = [[plain_line(str(cell)) for cell in row] for row in ([headers] if headers else []) + list(rows)]
+    found = Table(box=None, show_header=bool(headers), header_style="", pad_edge=False, padding=(0, 2, 0, 0))
+    before = [""] if indented else []
+    if indented:
+        found.add_column()
+    for position, cells in enumerate(zip(*lines, strict=True)):
+        longest = max(map(cell_len, cells))
+        found.add_column(
+            Text(cells[0]) if headers else "",
+            justify="right" if position in right else "left",
+            no_wrap=position != folding,
+            overflow="fold",
+            min_width=min(longest, 8) if position == folding else longest,
+            style="dim" if position == faint else "",
+        )
+    for number, row in enumerate(lines[1:] if headers else lines):
+        found.add_row(*before, *map(Text, row), style=styles[number] if styles else "")
+    return found
+
+
+def drawn(what: Text | Table, width: int, colours: bool) -> str:
+    """What rich makes of it, without blanks at the ends of lines; longer than the width where it cannot be cut."""
+    if isinstance(what, Table):
+        width = max(width, sum(column.min_width or 0 for column in what.columns) + 2 * (len(what.columns) - 1))
+    file = io.StringIO()
+    console = Console(
+        file=file, width=width, force_terminal=colours, color_system="standard" if colours else None, no_color=False
+    )
+    console.print(what, crop=False, soft_wrap=isinstance(what, Text))
+    end = "\x1b[0m" if colours else ""
+    return "\n".join(_BLANKS_AT_END.sub(end, line) for line in file.getvalue().splitlines())
+
+
+def styled(text: str, style: str, colours: bool) -> str:
+    """The text in rich's style, such as bold or green, where results have colours."""
+    return drawn(Text(text, style), ENDLESS, True) if colours and text else text
+
+
+def wrapped(text: str, width: int, first: str = "", further: str = "") -> str:
+    """The text in lines of that width, words whole; control characters become blanks."""
+    return textwrap.fill(
+        plain_line(text),
+        width,
+        initial_indent=first,
+        subsequent_indent=further,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def plain_line(text: str) -> str:
+    """The text without anything that a terminal would obey."""
+    return _CONTROL.sub(" ", text)
 
 
 def as_json(value: Any) -> str:

@@ -33,6 +33,16 @@ def milliseconds(value: float) -> tuple[str, str]:
     return amount(value), "ms"
 
 
+def rate(value: float) -> tuple[str, str]:
+    """Documents per second."""
+    return amount(value), "docs/s"
+
+
+def bytes_each(value: float) -> tuple[str, str]:
+    """Bytes per document, which are few."""
+    return amount(value), "B"
+
+
 def size(value: float) -> tuple[str, str]:
     """Bytes in the largest binary unit of which there is at least one."""
     for unit, factor in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):

@@ -1,24 +1,47 @@
-"""Dataclasses as plain JSON values and back, without loss."""
+"""Dataclasses as plain JSON values and back, without loss; figures that are missing say why."""
 
 from __future__ import annotations
 
+import functools
 import math
 import types
 import typing
 from collections.abc import Mapping
-from dataclasses import MISSING, fields, is_dataclass
-from typing import Any
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from typing import Any, TypeAlias
 
+# A file of samples has thousands of objects of a few kinds.
+_hints = functools.cache(typing.get_type_hints)
 _INFINITIES = {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}
+
+
+@dataclass(frozen=True)
+class Missing:
+    """In place of a figure: why there is none, one sentence."""
+
+    reason: str
+
+
+Figure: TypeAlias = float | Missing
+
+
+def known(figure: Figure) -> float | None:
+    """The figure, or None if it is missing."""
+    return None if isinstance(figure, Missing) else figure
 
 
 def plain(value: Any) -> Any:
     """The value as nested objects, lists, texts and numbers; an object has the names of a dataclass's fields.
 
-    JSON has no infinity: it becomes the text "Infinity".
+    JSON has no infinity: it becomes the text "Infinity". A missing figure is null; the object that has it says why
+    under ``missing``, by the figure's name.
     """
+    if isinstance(value, Missing):
+        return None
     if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+        parts = {field.name: getattr(value, field.name) for field in fields(value)}
+        reasons = {name: part.reason for name, part in parts.items() if isinstance(part, Missing)}
+        return {name: plain(part) for name, part in parts.items()} | ({"missing": reasons} if reasons else {})
     if isinstance(value, Mapping):
         return {str(name): plain(part) for name, part in value.items()}
     if isinstance(value, (list, tuple)):
@@ -60,10 +83,14 @@ def built(kind: Any, value: Any, place: str) -> Any:
 
 def _object(kind: Any, value: Any, place: str) -> Any:
     _check(isinstance(value, Mapping), place, "an object")
-    hints = typing.get_type_hints(kind)
-    parts = {}
+    hints = _hints(kind)
+    reasons = value.get("missing", {})
+    _check(isinstance(reasons, Mapping), f"{place}.missing", "an object")
+    parts: dict[str, Any] = {}
     for field in fields(kind):
-        if field.name in value:
+        if value.get(field.name) is None and Missing in typing.get_args(hints[field.name]):
+            parts[field.name] = Missing(str(reasons.get(field.name, "It was not recorded.")))
+        elif field.name in value:
             parts[field.name] = built(hints[field.name], value[field.name], f"{place}.{field.name}")
         else:
             optional = field.default is not MISSING or field.default_factory is not MISSING

@@ -17,7 +17,7 @@ from typing import Any
 import psutil
 
 from paddock.rally import preflight
-from paddock.rally.processes import other_rally_processes
+from paddock.rally.preflight import other_rally_processes
 
 PATIENCE = 600.0  # seconds; below pytest's own limit, so that the failure says what was waited for
 

@@ -6,9 +6,9 @@ import socket
 
 import pytest
 
-from paddock import cars, doctor
+from paddock import cars
 from paddock.cars import Machine
-from paddock.doctor import BAD, CARE, GOOD, Finding, examine, render
+from paddock.command_line.doctor import BAD, CARE, GOOD, Finding, examine, render
 from paddock.rally import preflight, privileges
 
 
@@ -60,8 +60,8 @@ def test_a_taken_port_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.socket() as holder:
         holder.bind(("127.0.0.1", 0))
         holder.listen()
-        monkeypatch.setattr(doctor, "DEFAULT_HTTP_PORT", holder.getsockname()[1])
-        monkeypatch.setattr(doctor, "other_rally_processes", list)
+        monkeypatch.setattr("paddock.command_line.doctor.DEFAULT_HTTP_PORT", holder.getsockname()[1])
+        monkeypatch.setattr(preflight, "other_rally_processes", list)
         found = finding("ports")
         assert preflight.port_holder(holder.getsockname()[1])
     assert found.state == CARE

@@ -13,9 +13,8 @@ from pathlib import Path
 import pytest
 
 from paddock import paths
-from paddock.locks import locked
-from paddock.rally.command import OPTIONS_VARIABLE
-from paddock.rally.request import RaceRequest
+from paddock.files import locked
+from paddock.rally.request import OPTIONS_VARIABLE, ClientOptions, RaceRequest
 from paddock.rally.run import run_race
 from tests.command_line import one_sentence, run_here
 from tests.machine import wait_until
@@ -116,7 +115,7 @@ def test_a_failure_between_file_and_launch_removes_it(fake_rally: Callable[..., 
         ("external",),
         None,
         target_hosts="127.0.0.1:9",
-        private_options={"default": {"basic_auth_password": SECRET}},
+        client_options=ClientOptions(private={"default": {"basic_auth_password": SECRET}}),
     )
     assert SECRET not in repr(request)
 

@@ -18,7 +18,7 @@ def test_every_task_has_one_clear_line() -> None:
     """--list shows each task with a description that fits on a line."""
     lines = [line for line in run_paddock("--list").stdout.splitlines() if line.startswith("  ")]
     names = {line.split()[0] for line in lines}
-    assert {"race", "doctor", "tracks", "challenges", "cars", "corpora", "validate", "test", "lint"} <= names
+    assert {"race", "doctor", "tracks", "challenges", "cars", "engines", "corpora", "validate", "test", "lint"} <= names
     assert all(re.match(r"  [\w.-]+ {2,}\S.*[.)]$", line) for line in lines)
 
 
@@ -34,7 +34,7 @@ def test_help_has_examples_and_explains_each_option() -> None:
 @pytest.mark.parametrize(
     ("words", "exit_code", "sentence"),
     [
-        (("--track", "apach"), 2, r"There is no track 'apach'\. Did you mean 'apache'\?.*\./inv tracks"),
+        (("--track", "apach"), 2, r"There is no track 'apach'\. Did you mean 'apache'.*\./inv tracks"),
         (("--challenge", "ingset"), 2, r"There is no challenge 'ingset'\. Did you mean 'ingest'.*\./inv challenges"),
         (("--car", "1gheep"), 2, r"There is no car '1gheep'\. Did you mean .*'1gheap'.*\./inv cars"),
         (("--car", "index-buffer-30"), 2, r"heap car"),
@@ -224,3 +224,11 @@ def test_no_network_on_the_first_race_is_said() -> None:
     assert re.search(r"could not be downloaded .* network", one_sentence(result))
     assert result.returncode == 3
     assert not distributions_folder().exists() or list(distributions_folder().iterdir()) == []
+
+
+@pytest.mark.parametrize("words", [("race",), ("tournament", "refresh-interval")])
+def test_names_that_name_nothing_are_refused(words: tuple[str, ...]) -> None:
+    """--car with a comma alone, as of two variables that are not set, is not taken for the cars of the file."""
+    result = run_here(*words, "--dry-run", "--car", ",")
+    assert result.returncode == 2
+    assert one_sentence(result).startswith("--car wants names with commas between them, not ','")

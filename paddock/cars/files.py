@@ -1,18 +1,38 @@
-"""Reads cars/v1: one Car per ini file, as Rally reads it, with the line of every mistake, and checks the values."""
+"""Reads cars/v1 as Rally does, with the line of every mistake; puts cars together, refusing what contradicts itself."""
 
 from __future__ import annotations
 
 import configparser
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from paddock import paths
-from paddock.errors import FileError, nearest
+from paddock.errors import FileError, UsageError, nearest, unknown
 
-GARBAGE_COLLECTORS = ("g1", "parallel", "z")
 _UNITS = {"": 1, "b": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
+_SMALLEST_HEAP = 2**26
+_SWITCH = (r"true|false", "is neither true nor false.")
+# What the values of a variable look like, and what is said of those that do not.
+_FORMS = {
+    "garbage_collector": (r"g1|parallel|z", "is no garbage collector: write one of g1, parallel, z."),
+    "index_buffer_size": (
+        r"(?=.*[1-9].*%)0*([0-9]{1,2}(\.[0-9]+)?|100(\.0+)?)%|[1-9][0-9]*(b|kb|mb|gb)",
+        "is no index buffer: write a share of the heap such as 30%, or a size such as 512mb.",
+    ),
+    "allow_mmap": _SWITCH,
+    "memory_lock": _SWITCH,
+    "processors": (r"([1-9][0-9]{0,3})?", "is no number of processors: write 1 or more, or nothing for all."),
+    "unprotected_network": _SWITCH,
+    "data_paths": (
+        r"/[^,]*[^,/][^,]*",
+        "is no data path: write one absolute path to a folder of its own, not the root.",
+    ),
+}
+# Variables that Rally itself knows although no base configuration gives them a default.
+RALLY_VARIABLES = frozenset({"data_paths"})
 
 
 def parse_size(text: str) -> int:
@@ -26,63 +46,16 @@ def parse_size(text: str) -> int:
     return int(match[1]) * _UNITS[match[2]]
 
 
-def _check_heap(text: str) -> None:
-    if parse_size(text) < 2**26:
-        raise ValueError(f"'{text}' is no heap: Elasticsearch does not start below 64m.")
-
-
-def _check_processors(text: str) -> None:
-    if text and not re.fullmatch(r"[1-9][0-9]{0,3}", text):
-        raise ValueError(f"'{text}' is no number of processors: write 1 or more, or nothing for all.")
-
-
-def _check_collector(text: str) -> None:
-    if text not in GARBAGE_COLLECTORS:
-        raise ValueError(f"'{text}' is no garbage collector: write one of {', '.join(GARBAGE_COLLECTORS)}.")
-
-
-def _check_switch(text: str) -> None:
-    if text not in ("true", "false"):
-        raise ValueError(f"'{text}' is neither true nor false.")
-
-
-def _check_buffer(text: str) -> None:
-    percent = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)%", text)
-    if percent and 0 < float(percent[1]) <= 100:
-        return
-    if not re.fullmatch(r"[1-9][0-9]*(b|kb|mb|gb)", text):
-        raise ValueError(
-            f"'{text}' is no index buffer: write a share of the heap such as 30%, or a size such as 512mb."
-        )
-
-
-def _check_data_path(text: str) -> None:
-    if not re.fullmatch(r"/[^,]*[^,/][^,]*", text):
-        raise ValueError(f"'{text}' is no data path: write one absolute path to a folder of its own, not the root.")
-
-
-_CHECKS: Mapping[str, Callable[[str], None]] = {
-    "heap_size": _check_heap,
-    "garbage_collector": _check_collector,
-    "index_buffer_size": _check_buffer,
-    "allow_mmap": _check_switch,
-    "memory_lock": _check_switch,
-    "processors": _check_processors,
-    "unprotected_network": _check_switch,
-    "data_paths": _check_data_path,
-}
-# Variables that Rally itself knows although no base configuration gives them a default.
-RALLY_VARIABLES = frozenset({"data_paths"})
-
-
 def check_value(variable: str, value: str) -> None:
     """Check one variable; those without a rule of their own (release URLs, versions of Java) are free.
 
     :raises ValueError: if the value is not possible; one sentence.
     """
-    check = _CHECKS.get(variable)
-    if check:
-        check(value)
+    if variable == "heap_size" and parse_size(value) < _SMALLEST_HEAP:
+        raise ValueError(f"'{value}' is no heap: Elasticsearch does not start below 64m.")
+    pattern, problem = _FORMS.get(variable, (".*", ""))
+    if not re.fullmatch(pattern, value, re.DOTALL):
+        raise ValueError(f"'{value}' {problem}")
 
 
 KINDS = ("car", "mixin")
@@ -118,15 +91,10 @@ def load_cars(folder: Path = paths.CARS) -> dict[str, Car]:
     :param folder: the team's folder cars/v1.
     :raises FileError: if an ini file is broken or sets what no base configuration knows.
     """
-    bases = {path.parent.name: _read_base(path) for path in sorted(folder.glob("*/config.ini"))}
+    bases = {path.parent.name: _variables(path, _read_ini(path)) for path in sorted(folder.glob("*/config.ini"))}
     known = RALLY_VARIABLES.union(*bases.values())
     cars = [_read_car(path, bases, known) for path in sorted(folder.glob("[!.]*.ini"))]
     return {car.name: car for car in sorted(cars, key=lambda car: (KINDS.index(car.kind), car.heap_bytes, car.name))}
-
-
-def _read_base(path: Path) -> dict[str, str]:
-    ini = _read_ini(path)
-    return _variables(path, ini)
 
 
 def _read_car(path: Path, bases: Mapping[str, Mapping[str, str]], known: frozenset[str]) -> Car:
@@ -202,3 +170,116 @@ def _line(path: Path, key: str) -> int | None:
     pattern = re.compile(rf"{re.escape(key)}\s*[=:]")
     lines = path.read_text(encoding="utf-8").splitlines()
     return next((number for number, line in enumerate(lines, 1) if pattern.match(line)), None)
+
+
+@dataclass(frozen=True)
+class Combination:
+    """Cars that go together, and the settings that come of them.
+
+    :param names: the cars in one fixed order, those with a base configuration first: what to give to --car.
+    :param variables: every variable in force, the base configuration's defaults included.
+    :param heap_bytes: the node's heap.
+    :param processors: what the node counts on, None for as many as there are.
+    :param garbage_collector: "g1", "parallel" or "z".
+    :param memory_lock: whether the node is to lock its memory.
+    :param data_paths: folders of the user's choice, which Rally deletes after the race; mostly empty.
+    """
+
+    names: tuple[str, ...]
+    variables: Mapping[str, str]
+    heap_bytes: int
+    processors: int | None
+    garbage_collector: str
+    memory_lock: bool
+    data_paths: tuple[Path, ...]
+
+    @property
+    def name(self) -> str:
+        """The names as Rally's --car wants them, and as a label."""
+        return ",".join(self.names)
+
+
+def parse_car_names(text: str) -> list[str]:
+    """The names in "a,b,c"; empty parts are dropped, as Rally's own splitting would not find a car for them."""
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def combine(names: Sequence[str], cars: Mapping[str, Car], parameters: Mapping[str, Any] | None = None) -> Combination:
+    """The cars of these names together; the order in which they are named does not matter.
+
+    :param cars: all cars there are, from ``load_cars``.
+    :param parameters: variables set on the command line (Rally's --car-params), which win over every car's.
+    :raises UsageError: an unknown car or variable, one named twice, no base configuration, or a contradiction.
+    """
+    for place, name in enumerate(names):
+        if name not in cars:
+            raise unknown("car", name, cars, "./inv cars")
+        if name in names[:place]:
+            raise UsageError(f"The car '{name}' is named twice: name it once.")
+    chosen = [cars[name] for name in names]
+    _require_one_base(chosen)
+    _refuse_contradictions(chosen)
+
+    # Rally would let the later of two values win. There are no two, so an order for the eye is as good as any.
+    ordered = sorted(chosen, key=lambda car: (not car.bases, car.name))
+    variables: dict[str, str] = {}
+    for car in ordered:
+        variables.update(car.defaults)
+    for car in ordered:
+        variables.update(car.variables)
+    variables.update(_checked_parameters(parameters or {}, variables))
+    processors, data_path = variables.get("processors"), variables.get("data_paths")
+    return Combination(
+        names=tuple(car.name for car in ordered),
+        variables=variables,
+        heap_bytes=parse_size(variables["heap_size"]),
+        processors=int(processors) if processors else None,
+        garbage_collector=variables["garbage_collector"],
+        memory_lock=variables["memory_lock"] == "true",
+        data_paths=(Path(data_path),) if data_path else (),
+    )
+
+
+def _require_one_base(chosen: Sequence[Car]) -> None:
+    with_base = [car for car in chosen if car.bases]
+    if not with_base:
+        listed = " and ".join(f"'{car.name}'" for car in chosen)
+        together = ",".join(["1gheap", *(car.name for car in chosen)])
+        raise UsageError(
+            f"No car with a base configuration is named, only {listed or 'nothing'}: "
+            f"add a heap car, for example {together}."
+        )
+    for other in with_base[1:]:
+        if other.bases != with_base[0].bases:
+            raise UsageError(
+                f"The cars '{with_base[0].name}' and '{other.name}' have different base configurations, whose files "
+                f"Rally would append to each other: choose one of the two."
+            )
+
+
+def _refuse_contradictions(chosen: Sequence[Car]) -> None:
+    said_by: dict[str, Car] = {}
+    for car in chosen:
+        for variable, value in car.variables.items():
+            first = said_by.setdefault(variable, car)
+            if first.variables[variable] != value:
+                raise UsageError(
+                    f"The cars '{first.name}' and '{car.name}' contradict each other: {variable} is "
+                    f"{first.variables[variable]} in the one and {value} in the other; choose one of the two."
+                )
+
+
+def _checked_parameters(parameters: Mapping[str, Any], variables: Mapping[str, str]) -> dict[str, str]:
+    checked = {}
+    known = RALLY_VARIABLES.union(variables)
+    for variable, value in parameters.items():
+        if variable not in known:
+            raise unknown("car parameter", variable, known, "cars/README.md")
+        # Rally turns true, 4 and 1.5 on the command line into Python's values; the templates write them as text again.
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+        try:
+            check_value(variable, text)
+        except ValueError as error:
+            raise UsageError(f"The car parameter {variable} is wrong: {error}") from None
+        checked[variable] = text
+    return checked

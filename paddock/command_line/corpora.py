@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import copy
+import dataclasses
 import sys
-from collections.abc import Sequence
+from pathlib import Path
 
-from invoke import Collection, Context, Exit, task
+from invoke import Collection, Context, task
 
-from paddock.command_line.sentences import command, whole_number
+from paddock.command_line.sentences import command, helps, takes, whole_number
+from paddock.imports import ImportOptions
 
 
 @task(
@@ -51,63 +52,39 @@ def corpus_generate(
         print_result(f"{archive_corpus(record, archive, progress)}: the archive.")
 
 
-@task
+@task(help={"name": "only the corpora of this name (./inv corpora)"})
 @command
-def corpus_verify(_context: Context) -> None:
-    """Compare corpora and archives with their checksums."""
+def corpus_verify(_context: Context, name: str | None = None) -> None:
+    """Compare corpora and archives with their records."""
     from paddock.console import print_result
     from paddock.corpora.archives import archives_of, verify_archive
     from paddock.corpora.store import list_corpora, verify_corpus
+    from paddock.errors import unknown
 
-    for record in list_corpora():
-        verify_corpus(record)
-        print_result(f"{record.file}: as recorded.")
-        for kind in archives_of(record):
-            verify_archive(record, kind)
-            print_result(f"{record.file}.{kind}: as recorded.")
+    there = list_corpora()
+    if name is not None and name not in {record.name for record in there}:
+        raise unknown("corpus at hand", name, {record.name for record in there}, "./inv corpora")
+    for record in there:
+        if name in (None, record.name):
+            verify_corpus(record)
+            print_result(f"{record.file}: as recorded, {record.documents:,} documents.")
+            for kind in archives_of(record):
+                verify_archive(record, kind)
+                print_result(f"{record.file}.{kind}: as recorded.")
 
 
 @task(
     positional=["file"],
-    help={
-        "file": "a log file, plain, .gz, .bz2 or .zst; a pattern in quotes; - is standard input; further ones after --",
-        "name": "what the corpus is called",
-        "format": "auto, or one of docs/corpora.md: apache-combined, syslog, log4j, json-lines, regex=..., grok=...",
-        "track": "the track whose documents these are to be (from the format)",
-        "max-bad": "how many bad lines there may be, a number or a percentage",
-        "anonymise": "replace addresses, hosts, user names, e-mail addresses, secrets and query values",
-        "audit": "a file for all that --anonymise left as it was, most frequent first, to be looked through",
-        "key-file": "the key of --anonymise, so that imports agree; otherwise a new one that nobody keeps",
-        "archive": "also a compressed archive beside it, to hand on: zst, or bz2 for older Rallies",
-        "shift-to-now": "move all times by one constant, so that the last one is now",
-        "year": "of the first line, for formats without years; otherwise the file's modification time tells",
-        "zone": "of times without one: Europe/Berlin (UTC)",
-        "time-field": "which field of JSON, regex or grok is the time",
-        "time-format": "epoch, epoch-ms or a strptime format, where the time is in no usual form",
-        "json": "print the summary as JSON",
-        "force": "replace the corpus that was imported under this name",
-    },
+    help=helps(
+        ImportOptions,
+        file="a log file, plain, .gz, .bz2 or .zst; a pattern in quotes; - is standard input; further ones after --",
+        archive="also a compressed archive beside it, to hand on: zst, or bz2 for older Rallies",
+        json="print the summary as JSON",
+    ),
 )
 @command
-def corpus_import(
-    context: Context,
-    file: str,
-    name: str = "",
-    format: str = "auto",  # noqa: A002 - what users call it
-    track: str | None = None,
-    max_bad: str = "1%",
-    anonymise: bool = False,
-    key_file: str | None = None,
-    audit: str | None = None,
-    shift_to_now: bool = False,
-    year: str | None = None,
-    zone: str = "UTC",
-    time_field: str | None = None,
-    time_format: str | None = None,
-    archive: str = "",
-    json: bool = False,
-    force: bool = False,
-) -> None:
+@takes(ImportOptions)
+def corpus_import(context: Context, file: str, options: ImportOptions, archive: str = "", json: bool = False) -> None:
     """Make a corpus of your own logs.
 
     Examples:
@@ -118,68 +95,24 @@ def corpus_import(
     from paddock.console import as_json, print_result, progress, say
     from paddock.corpora.archives import archive_corpus, check_kind
     from paddock.errors import UsageError
-    from paddock.imports import ImportOptions, import_corpus
+    from paddock.imports.run import import_corpus
 
-    if not name:
+    if not options.name:
         raise UsageError("The corpus needs a name: add --name, for example --name our-web.")
     # Invoke has what follows -- as one text, in which a space may belong to a name.
     further = sys.argv[sys.argv.index("--") + 1 :] if context.remainder else []
-    options = ImportOptions(
-        files=(file, *further),
-        name=name,
-        format=format,
-        track=track,
-        max_bad=max_bad,
-        anonymise=anonymise,
-        key_file=key_file,
-        audit=audit,
-        shift_to_now=shift_to_now,
-        year=whole_number("--year", year),
-        zone=zone,
-        time_field=time_field,
-        time_format=time_format,
-        force=force,
-    )
     if archive:
         check_kind(archive)
-    summary = import_corpus(options, progress, say)
+    summary = import_corpus(dataclasses.replace(options, files=(file, *further)), progress, say)
     if archive:
         say(f"{archive_corpus(summary.record, archive, progress)}: the archive.")
     print_result(as_json(summary.as_json()) if json else summary.render())
 
 
-def refuse_loose_files(words: Sequence[str]) -> None:
-    """A pattern that the shell has expanded, before Invoke takes the second file for a task.
-
-    :param words: the command line without the program.
-    :raises Exit: if an import is given more than one file without a ``--``.
-    """
-    if "corpus.import" not in words:
-        return
-    asked = copy.copy(corpus_import)
-    asked.help = dict(asked.help)  # Invoke takes the texts out of it as it reads them
-    flags = {"-" * (1 + (len(name) > 1)) + name: each for each in asked.get_arguments() for name in each.names}
-    files: list[str] = []
-    rest = iter(words[words.index("corpus.import") + 1 :])
-    for word in rest:
-        if word == "--":
-            break
-        if not word.startswith("-") or word == "-":
-            files.append(word)
-        elif word in flags and flags[word].takes_value:
-            next(rest, None)
-    if len(files) > 1:
-        raise Exit(
-            f"There is more than one file ('{files[0]}', '{files[1]}'): put a pattern in quotes, or the further files "
-            f"after -- at the end.",
-            2,
-        )
-
-
 @task(
     positional=["file"],
     help={
-        "file": "a log file or corpus, plain or compressed (gzip, bzip2, zstd); - is standard input",
+        "file": "a log file, plain or compressed (gzip, bzip2, zstd); the name of a corpus; - is standard input",
         "lines": "how many lines at most (1,000,000); 0: all",
         "field": "inspect only the text of this field of JSON documents: message",
         "combined": "inspect documents of an access log as combined log lines",
@@ -199,17 +132,34 @@ def corpus_inspect(
 
     Examples:
       ./inv corpus.inspect /var/log/apache2/access.log.1.gz
-      ./inv corpus.inspect corpus.json --field message --lines 10000
+      ./inv corpus.inspect our-web --field message --lines 10000
     """
-    import dataclasses
-
     from paddock.console import as_json, print_result, progress
     from paddock.inspection import inspect, render
 
     most = whole_number("--lines", lines, least=0) or 0
     with progress(f"Inspecting {file}", most) as advance:
-        found = inspect(file, most, field, combined, advance)
+        found = inspect(_data_of(file), most, field, combined, advance)
     print_result(as_json(dataclasses.asdict(found)) if json else render(found))
+
+
+def _data_of(name: str) -> str:
+    """The file that is meant: a corpus's where there is no file but a corpus of that name.
+
+    :raises UsageError: if several corpora have the name, or its recipe's is not made yet.
+    """
+    from paddock.corpora.recipe import recipe_names
+    from paddock.corpora.store import list_corpora
+    from paddock.errors import UsageError
+
+    if Path(name).expanduser().exists():
+        return name
+    files = [str(record.file) for record in list_corpora() if record.name == name]
+    if len(files) > 1:
+        raise UsageError(f"There are {len(files)} corpora called '{name}': name the file of one, {' or '.join(files)}.")
+    if not files and name in recipe_names():
+        raise UsageError(f"No corpus of the recipe '{name}' is made yet: './inv corpus.generate {name}' makes one.")
+    return files[0] if files else name
 
 
 corpus = Collection("corpus")

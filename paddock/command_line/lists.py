@@ -1,52 +1,294 @@
-"""./inv tracks, track, challenges, cars and corpora."""
+"""./inv tracks, track, challenges, cars, engines, corpora: what there is, as tables for people, JSON for machines."""
 
 from __future__ import annotations
 
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
 from invoke import Context, task
 
+from paddock import numbers
 from paddock.command_line.sentences import command
+
+# So many races and tournaments are listed unless all are asked for.
+LATEST = 25
+
+
+@dataclass(frozen=True)
+class Listing:
+    """One or more tables.
+
+    :param sections: title, column headers, rows; headers serve as keys in JSON.
+    :param closing: a sentence below the tables.
+    """
+
+    sections: Sequence[tuple[str, Sequence[str], Sequence[Sequence[Any]]]]
+    closing: str = ""
+
+
+def show(listing: Listing, machine: bool) -> None:
+    """Print it on stdout."""
+    from paddock.console import as_json, print_result, table
+
+    if machine:
+        print_result(
+            as_json(
+                {
+                    title: [dict(zip(headers, row, strict=True)) for row in rows]
+                    for title, headers, rows in listing.sections
+                }
+            )
+        )
+        return
+    blocks = [f"{title}\n\n{table(headers, rows)}" for title, headers, rows in listing.sections]
+    print_result("\n\n".join([*blocks, listing.closing] if listing.closing else blocks))
+
+
+def all_tracks() -> Listing:
+    """All tracks."""
+    from paddock.tracks import load_tracks
+
+    rows = [[track.name, track.description] for track in load_tracks()]
+    return Listing([("Tracks", ("name", "description"), rows)], "'./inv track NAME' shows the parameters of one.")
+
+
+def one_track(name: str) -> Listing:
+    """One track with its challenges and parameters."""
+    from paddock.tracks import load_track
+
+    found = load_track(name)
+    challenge_rows = [[c.name + (" (default)" if c.default else ""), c.description] for c in found.challenges]
+    parameters = [[p.name, p.default_text, p.unit, p.description] for p in found.parameters]
+    return Listing(
+        [
+            (f"Challenges of {name}", ("name", "description"), challenge_rows),
+            (f"Parameters of {name}", ("name", "default", "unit", "description"), parameters),
+        ]
+    )
+
+
+def all_challenges() -> Listing:
+    """All challenges, with their tasks on the tracks that have them."""
+    from paddock.tracks import load_tracks
+
+    rows: dict[str, list[str]] = {}
+    for each in load_tracks():
+        for challenge in each.challenges:
+            row = rows.setdefault(challenge.name, [challenge.name, "", challenge.description])
+            row[1] = ", ".join(filter(None, [row[1], each.name]))
+    return Listing([("Challenges", ("name", "tracks", "description"), list(rows.values()))])
+
+
+def all_cars() -> Listing:
+    """All cars and mixins."""
+    from paddock.cars import load_cars
+
+    everything = load_cars().values()
+    sections = [
+        (title, ("name", "description"), [[car.name, car.description] for car in everything if car.kind == kind])
+        for title, kind in (("Cars", "car"), ("Mixins", "mixin"))
+    ]
+    return Listing(sections, "One car and any mixins make a node: --car 1gheap,index-buffer-30.")
+
+
+def all_engines() -> Listing:
+    """The Elasticsearch versions that can be had embedded, and the Java that would run each here."""
+    from paddock.engine import download, versions
+    from paddock.errors import PaddockError
+
+    rows = []
+    for release in versions.RELEASES.values():
+        try:
+            java, _ = versions.choose_java(release.java, None, modules=release.java_modules)
+            runs_on = f"Java {java.version} ({java.origin})"
+        except PaddockError:
+            runs_on = f"none here: it needs a JDK of {release.oldest_java} or newer in JAVA_HOME"
+        default = " (default)" if release.version == versions.DEFAULT_VERSION else ""
+        modes = "standard, logsdb" if versions.has_index_modes(release.version) else "standard"
+        rows.append([release.version + default, modes, runs_on, "yes" if download.is_present(release) else "no"])
+    return Listing(
+        [("Embedded Elasticsearch", ("version", "index modes", "runs on", "downloaded"), rows)],
+        "'./inv race --version VERSION' races one; --engine official and --engine PATH take Elastic's own archives.",
+    )
+
+
+def all_corpora() -> Listing:
+    """Recipes, and the corpora that have been made from them or imported."""
+    from paddock.corpora.recipe import load_recipe, recipe_names
+    from paddock.corpora.record import FROM_RECIPE
+    from paddock.corpora.store import list_corpora
+    from paddock.files import gibibytes
+
+    known = [load_recipe(name) for name in recipe_names()]
+    recipes = [[recipe.name, recipe.track, recipe.description] for recipe in known]
+    made = [
+        [
+            record.name,
+            record.track,
+            f"seed {record.seed}" if record.origin == FROM_RECIPE else "imported",
+            f"{record.documents:,}",
+            gibibytes(record.bytes),
+            record.file,
+        ]
+        for record in list_corpora()
+    ]
+    return Listing(
+        [
+            ("Recipes", ("name", "track", "description"), recipes),
+            ("Corpora at hand", ("name", "track", "made from", "documents", "size", "file"), made),
+        ],
+        "'./inv corpus.generate RECIPE --documents N' makes one; races make what they need.",
+    )
+
+
+def all_tournaments() -> Listing:
+    """All tournament files."""
+    from paddock.tournaments.files import find_file, read_tournament, tournament_names
+
+    found = [read_tournament(find_file(name), sampled=False) for name in tournament_names()]
+    rows = [[each.name, len(each.contenders), f"{each.budget_minutes:g} min", each.description] for each in found]
+    return Listing(
+        [("Tournaments", ("name", "contenders", "at most", "description"), rows)],
+        "'./inv tournament NAME --dry-run' shows the plan; --quick fits a coffee break.",
+    )
+
+
+def latest_results(everything: bool = False) -> Listing:
+    """Races with a summary, and tournaments, the latest last.
+
+    :param everything: not only the latest ones, so that the list takes as long as there are results.
+    """
+    from paddock.files import read_record
+    from paddock.tournaments.command import running_tournament
+    from paddock.tournaments.store import INTERRUPTED, Stored, tournament_ids
+
+    running = running_tournament()
+    files, ids = _race_summaries(), tournament_ids()
+    shown = slice(None) if everything else slice(-LATEST, None)
+    races = [
+        [
+            record["race-id"],
+            _when(file.stat().st_mtime),
+            summary.get("track"),
+            summary.get("challenge"),
+            _corpus(summary.get("corpus")),
+        ]
+        for file in files[shown]
+        if isinstance(summary := (record := read_record(file)).get("summary"), dict) and "race-id" in record
+    ]
+    held = [
+        [
+            one,
+            _when(float(begun.get("at") or 0)),
+            Path(str(begun.get("definition"))).stem,
+            ", ".join(name.split()[-1] for name in begun.get("corpora") or ()),
+            "it is running" if one == running else Stored(one).ended_because() or INTERRUPTED,
+        ]
+        for one in ids[shown]
+        if (begun := Stored(one).beginning()).get("kind") == "tournament"
+    ]
+    earlier = 0 if everything else max(0, len(files) - LATEST) + max(0, len(ids) - LATEST)
+    more = f"There are {earlier:,} earlier ones: --all lists them. " if earlier else ""
+    return Listing(
+        [
+            ("Races", ("id", "ended", "track", "challenge", "corpus"), races),
+            ("Tournaments", ("id", "began", "tournament", "corpus", "ended because"), held),
+        ],
+        f"{more}'./inv report ID' makes the report of any of them, './inv report latest' that of the latest; "
+        "'./inv compare ID ID' sets them side by side. The beginning of an id is enough.",
+    )
+
+
+def _corpus(told: object) -> str:
+    """Name and size of the corpus, of what a race says of it (circumstances.corpus_text); a hyphen if it does not."""
+    found = re.search(r"^\S+ (\S+) .*?with (\d+) documents", str(told or ""))
+    return f"{found[1]}, {int(found[2]):,}" if found else numbers.NOTHING
+
+
+def find_result(identity: str) -> Any:
+    """The race or tournament with that id, as reports compare them.
+
+    :param identity: the id, a beginning that no other has, or "latest".
+    :raises UsageError: if there is none, with the nearest ids; or several begin so.
+    """
+    from paddock.errors import UsageError, unknown
+    from paddock.files import read_record
+    from paddock.race.summary import read_record as race_record
+    from paddock.rally.outcome import race_file
+    from paddock.tournaments.command import load_result
+    from paddock.tournaments.store import Stored, tournament_ids
+
+    races = {file.parent.name: file for file in _race_summaries()}
+    files = races | {one: Stored(one).journal for one in tournament_ids()}
+    if identity == "latest":
+        if not files:
+            raise UsageError("There is no race or tournament yet: './inv race' runs one.")
+        chosen = [max(files, key=lambda one: files[one].stat().st_mtime)]
+    else:
+        chosen = [identity] if identity in files else [one for one in files if one.startswith(identity)]
+    if len(chosen) > 1:
+        listed = ", ".join(sorted(chosen)[:3]) + (", ..." if len(chosen) > 3 else "")
+        raise UsageError(f"{len(chosen)} ids begin with '{identity}' ({listed}): write more of the one that you mean.")
+    if not chosen:
+        raise unknown("race or tournament with the id", identity, files, "./inv results")
+    (found,) = chosen
+    return (
+        race_record(read_record(races[found]), read_record(race_file(found))) if found in races else load_result(found)
+    )
+
+
+def _race_summaries() -> list[Path]:
+    """The summaries of races that came to their end, in the order of it."""
+    from paddock.rally.run import race_records
+
+    return sorted(race_records("*").parent.glob("*/summary.json"), key=lambda file: file.stat().st_mtime)
+
+
+def _when(seconds: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
 
 
 @task(help={"json": "for machines"})
 @command
 def tracks(_context: Context, json: bool = False) -> None:
     """List the tracks: what can be indexed."""
-    from paddock import listing
-
-    listing.show(listing.tracks(), json)
+    show(all_tracks(), json)
 
 
 @task(positional=["name"], help={"name": "a track (./inv tracks)", "json": "for machines"})
 @command
 def track(_context: Context, name: str, json: bool = False) -> None:
     """Show the challenges and parameters of one track."""
-    from paddock import listing
-
-    listing.show(listing.track(name), json)
+    show(one_track(name), json)
 
 
 @task(help={"json": "for machines"})
 @command
 def challenges(_context: Context, json: bool = False) -> None:
     """List the challenges: what can be done with a track."""
-    from paddock import listing
-
-    listing.show(listing.challenges(), json)
+    show(all_challenges(), json)
 
 
 @task(help={"json": "for machines"})
 @command
 def cars(_context: Context, json: bool = False) -> None:
     """List the cars and mixins: how a node is configured."""
-    from paddock import listing
-
-    listing.show(listing.cars(), json)
+    show(all_cars(), json)
 
 
 @task(help={"json": "for machines"})
 @command
 def corpora(_context: Context, json: bool = False) -> None:
     """List the recipes and the corpora made from them."""
-    from paddock import listing
+    show(all_corpora(), json)
 
-    listing.show(listing.corpora(), json)
+
+@task(help={"json": "for machines"})
+@command
+def engines(_context: Context, json: bool = False) -> None:
+    """List the versions of Elasticsearch that can be raced."""
+    show(all_engines(), json)

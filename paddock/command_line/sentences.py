@@ -1,22 +1,159 @@
-"""Turns every failure of a task into one sentence and an exit code, and the numbers that users write into numbers."""
+"""What a user writes behind a task becomes values, options listed once; failures become a sentence and an exit code."""
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
 import math
 import os
+import re
 import sys
-from collections.abc import Callable
+import typing
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import MISSING, fields
+from inspect import Parameter
 from typing import TYPE_CHECKING, Any
 
-from invoke import Exit
+from invoke import Collection, Exit
+from invoke.exceptions import ParseError
+from invoke.parser import Parser
 
 if TYPE_CHECKING:
     from paddock.errors import UsageError
 
-# The node takes an HTTP port and the one 100 above.
-LARGEST_PORT = 65435
+
+class _Option(typing.NamedTuple):
+    """One field of a dataclass of options: ``name: Annotated[kind, help, least, most] = default``."""
+
+    name: str
+    kind: Any
+    help: str
+    limits: tuple[Any, ...]
+    default: Any
+
+    @property
+    def flag(self) -> str:
+        return "--" + self.name.replace("_", "-")
+
+    @property
+    def written(self) -> Any:
+        """The default as a user would write it: for Invoke everything is a text, or a flag."""
+        if isinstance(self.default, bool) or not self.default:
+            return self.default if isinstance(self.default, bool) else None
+        return ",".join(self.default) if isinstance(self.default, tuple) else str(self.default)
+
+    def value(self, text: Any) -> Any:
+        """What the user wrote as a value of the option's kind; nothing is the default."""
+        if text is None or text == self.written:
+            return self.default
+        kinds = {typing.get_origin(kind) or kind for kind in (self.kind, *typing.get_args(self.kind))}
+        if int in kinds:
+            return whole_number(self.flag, text, *self.limits)
+        if float in kinds:
+            return positive_number(self.flag, text)
+        if Mapping in kinds:
+            from paddock.rally.request import parse_pairs
+
+            return parse_pairs(text, self.flag)
+        if tuple in kinds:
+            names = tuple(name.strip() for name in text.split(",") if name.strip())
+            if not names:
+                from paddock.errors import UsageError
+
+                raise UsageError(
+                    f"{self.flag} wants names with commas between them, not '{text}': name one, or leave it out."
+                )
+            return names
+        return text
+
+
+def _options(kind: type) -> Iterator[_Option]:
+    """The options in a dataclass; fields without an annotation of their help are not for the command line."""
+    hints = typing.get_type_hints(kind, include_extras=True)
+    for field in fields(kind):
+        if typing.get_origin(hints[field.name]) is typing.Annotated:
+            inner, said, *limits = typing.get_args(hints[field.name])
+            default = field.default if field.default_factory is MISSING else field.default_factory()
+            yield _Option(field.name, inner, said, tuple(limits), default)
+
+
+def helps(kind: type, **others: str) -> dict[str, str]:
+    """What Invoke's ``help`` says of the options in a dataclass, and of a task's other parameters."""
+    said = {option.name: option.help for option in _options(kind)} | others
+    return {name.replace("_", "-"): text for name, text in said.items()}
+
+
+def takes(kind: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Give a task the options in a dataclass: it is called with an object of it as ``options``."""
+    listed = tuple(_options(kind))
+
+    def decorated(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def run(*args: Any, **kwargs: Any) -> Any:
+            values = {one.name: one.value(kwargs.pop(one.name)) for one in listed if one.name in kwargs}
+            return function(*args, options=kind(**values), **kwargs)
+
+        own = [one for one in inspect.signature(function).parameters.values() if one.name != "options"]
+        given = [Parameter(one.name, Parameter.POSITIONAL_OR_KEYWORD, default=one.written) for one in listed]
+        required = sum(one.default is Parameter.empty for one in own)
+        signature = inspect.Signature([*own[:required], *given, *own[required:]])
+        run.__signature__ = signature  # type: ignore[attr-defined]
+        return run
+
+    return decorated
+
+
+def check_words(namespace: Collection) -> None:
+    """Say what Invoke will not understand of the command line, which it would say in a parser's words.
+
+    :raises Exit: if there is no such task or option, or a task lacks what it needs.
+    """
+    from invoke.main import program
+
+    core = getattr(program, "core", None)
+    if core is None:  # the tasks are read by somebody else
+        return
+    contexts = copy.deepcopy(namespace).to_contexts()  # which take the texts of help out of the tasks
+    if core.unparsed[:1] == [_TAKES_FILES]:  # the second file may have the name of a task
+        contexts = [each for each in contexts if each.name == _TAKES_FILES]
+    try:
+        Parser(initial=program.initial_context, contexts=contexts).parse_argv(core.unparsed)
+    except ParseError as error:
+        raise Exit(_not_understood(error, [str(each.name) for each in contexts]), 2) from None
+
+
+_TAKES_FILES = "corpus.import"
+
+
+def _not_understood(error: ParseError, tasks: list[str]) -> str:
+    """A parser's error as a sentence with a remedy."""
+    from paddock.errors import nearest
+
+    asked, text = error.context, str(error)
+    found = re.search(r"No idea what '(.*)' is!|<Argument: ([\w-]+)|arguments: '(\w+)'", text)
+    if asked is None or not found:
+        return f"{text} './inv --list' shows the tasks."
+    word, valueless, lacking = found.groups()
+    known = f"'./inv --help {asked.name}' shows what it takes."
+    if lacking:
+        return f"The task {asked.name} lacks its {lacking.upper()}: {asked.args[lacking].help}. {known}"
+    if valueless:
+        return f"The option --{valueless} needs a value behind it. {known}"
+    names = [name for name in asked.flags if name.startswith("--")] if word.startswith("-") else tasks
+    near = nearest(word, names, 1)
+    guess = f" Did you mean {near[0]}?" if near else ""
+    if word.startswith("-"):
+        whose = f"The task {asked.name} has" if asked.name else "There is"
+        return f"{whose} no option {word}.{guess} {known if asked.name else './inv --help shows them.'}"
+    if not asked.name:
+        return f"There is no task '{word}'.{guess} './inv --list' shows them all."
+    if asked.name != _TAKES_FILES:
+        return f"The task {asked.name} takes no '{word}'. {known}"
+    return (
+        f"There is more than one file ('{asked.args['file'].value}', '{word}'): put a pattern in quotes, or the "
+        f"further files after -- at the end."
+    )
 
 
 def command(function: Callable[..., Any]) -> Callable[..., Any]:

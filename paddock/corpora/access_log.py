@@ -8,12 +8,10 @@ every client one user agent. Some clients come again and again, others only once
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any
+from typing import Any, NamedTuple
 
-from paddock.corpora.integers import Draws, shares, zipf_weights
-from paddock.corpora.patterns import addresses, escaped, fill
+from paddock.corpora.draws import Draws, addresses, distinct, escaped, fill, shares, zipf_weights
 from paddock.corpora.world import (
     ACTOR,
     DRAWN,
@@ -35,10 +33,23 @@ _SCALE = 1 << 20  # keeps small parts of a share apart
 
 _FIRST_NAMES = ("alice", "bob", "carol", "dave", "erin", "frank", "grace", "heidi", "ivan", "judy", "mallory", "olivia",
                 "peggy", "rupert", "sybil", "trent", "victor", "walter", "yusuf", "zoe")  # fmt: skip
+# The same fields by the names of the Elastic Common Schema, and the host of the one server that wrote them.
+ECS_NAMES = {
+    '{"@timestamp":': '{"host.name":"web-1","@timestamp":',
+    '"clientip":': '"source.ip":',
+    '"user":': '"user.name":',
+    '"method":': '"http.request.method":',
+    '"path":': '"url.path":',
+    '"query":': '"url.query":',
+    '"status":': '"http.response.status_code":',
+    '"bytes":': '"http.response.body.bytes":',
+    '"referrer":': '"http.request.referrer":',
+    '"http_version":': '"http.version":',
+    '"user_agent":': '"user_agent.original":',
+}
 
 
-@dataclass(frozen=True)
-class _Event:
+class _Event(NamedTuple):
     """One path of the site as an event of the World."""
 
     number: int
@@ -51,6 +62,7 @@ class AccessLog:
     def __init__(self, name: str, content: dict[str, Any], builder: WorldBuilder):
         self._name = name
         self._content = content
+        self._words = content["words"]
         self._builder = builder
         self._groups: dict[str, list[_Event]] = {}
         self._kinds: dict[str, list[_Event]] = {"page": [], "asset": [], "action": [], "other": []}
@@ -66,47 +78,46 @@ class AccessLog:
 
     def _query_pools(self) -> dict[str, int]:
         """One pool per set of query strings; "searches" is made from the words."""
-        pools = {}
-        for name, strings in self._content["queries"].items():
-            pools[name] = self._builder.texts([_query(text) for text in strings], list(strings.values()))
         searches = self._content["searches"]
         draws = Draws(f"{self._name} searches")
-        words = [word for key in ("thing", "adjective", "category") for word in self._content["words"][key]]
-        texts: dict[str, None] = {}
-        while len(texts) < searches["count"]:
+        words = [word for key in ("thing", "adjective", "category") for word in self._words[key]]
+
+        def search() -> str:
             text = draws.one_of(words)
-            texts.setdefault(text if draws.below(2) else f"{text}+{draws.one_of(words)}")
-        weights = zipf_weights(len(texts), searches["exponent"])
-        pools["searches"] = self._builder.texts([_query(f"q={text}") for text in texts], weights)
-        return pools
+            return f"q={text}" if draws.below(2) else f"q={text}+{draws.one_of(words)}"
+
+        texts = distinct(search, searches["count"], "the words for searches give")
+        made = dict(zip(texts, zipf_weights(len(texts), searches["exponent"]), strict=True))
+        return {
+            name: self._builder.texts([_field("query", text) for text in strings], list(strings.values()))
+            for name, strings in {**self._content["queries"], "searches": made}.items()
+        }
 
     def _add_paths(self, group: dict[str, Any], query_pools: dict[str, int]) -> None:
         """The events of one group of paths, the most popular first."""
         draws = Draws(f"{self._name} paths {group['pattern']}")
-        paths = fill(group["pattern"], group["count"], self._content["words"], draws)
+        paths = fill(group["pattern"], group["count"], self._words, draws)
         weights = shares([(group["share"], zipf_weights(len(paths), group["exponent"]))])
+        is_page = group["kind"] == "page"
         for path, size, weight in zip(paths, _sizes(group, draws), weights, strict=True):
-            request = f'","method":"{group["method"]}","path":"{escaped(path)}"'
             pieces = [
                 self._builder.fixed('{"@timestamp":"'),
                 Piece(TIME),
                 Piece(ACTOR, _CLIENT),
                 Piece(NEW_ADDRESS),
-                self._builder.fixed(request),
+                self._builder.fixed(f'","method":"{group["method"]}","path":"{escaped(path)}"'),
+                *([Piece(DRAWN, query_pools[group["query"]])] if "query" in group else []),
+                Piece(DRAWN, self._status_pool(tuple(group["status"].items()), size)),
+                Piece(REMEMBERED),
+                Piece(ACTOR, _USER_AGENT),
             ]
-            if "query" in group:
-                pieces.append(Piece(DRAWN, query_pools[group["query"]]))
-            pieces.append(Piece(DRAWN, self._status_pool(group, size)))
-            pieces += [Piece(REMEMBERED), Piece(ACTOR, _USER_AGENT)]
-            is_page = group["kind"] == "page"
-            memory = self._builder.fragment(_referrer(self._content["site"] + path)) if is_page else NOTHING
-            event = _Event(self._builder.event(pieces, memory=memory, moves=is_page), weight)
+            memory = self._builder.fragment(_field("referrer", self._content["site"] + path)) if is_page else NOTHING
+            event = _Event(self._builder.event(pieces, memory, moves=is_page), weight)
             self._groups.setdefault(group["name"], []).append(event)
             self._kinds[group["kind"]].append(event)
 
-    def _status_pool(self, group: dict[str, Any], size: int) -> int:
+    def _status_pool(self, status: tuple[tuple[int, int], ...], size: int) -> int:
         """The pool of status and bytes for a path of that size; paths with the same answers share one."""
-        status = tuple(group["status"].items())
         if (status, size) not in self._status_pools:
             # 206 answers a request for a range, here always for half of the resource.
             sizes = {206: size // 2, **self._content["sizes"]}
@@ -116,29 +127,24 @@ class AccessLog:
 
     def _link_pages(self) -> None:
         """Every page leads to a few pages, assets and actions, the popular ones more often."""
-        counts = self._content["links"]
         draws = Draws(f"{self._name} links")
-        pages = self._kinds["page"]
-        targets = []
-        for kind in ("page", "asset", "action"):
-            events = self._kinds[kind]
-            chosen = draws.apportioned([event.weight for event in events], counts[f"{kind}s"] * len(pages))
-            targets.append([events[position].number for position in chosen])
-        for number, page in enumerate(pages):
-            row = []
-            for (_, count), of_kind in zip(counts.items(), targets, strict=True):
-                row += of_kind[number * count : (number + 1) * count]
-            self._builder.follow(page.number, row)
-        assets = self._kinds["asset"]
+        pages, assets = self._kinds["page"], self._kinds["asset"]
+        rows: list[list[int]] = [[] for _ in pages]
+        for kind, count in self._content["links"].items():
+            events = self._kinds[kind.removesuffix("s")]
+            chosen = draws.apportioned([event.weight for event in events], count * len(pages))
+            for number, row in enumerate(rows):
+                row += [events[position].number for position in chosen[number * count : (number + 1) * count]]
         bounds = list(accumulate(asset.weight for asset in assets))
-        for page in pages:
+        for page, row in zip(pages, rows, strict=True):
             # The popular ones first, more or less; none twice as long as there are others.
             loaded: dict[int, None] = {}
             for _ in range(_TRIES * _ATTACHED):
                 loaded.setdefault(assets[bisect_right(bounds, draws.below(bounds[-1]))].number)
                 if len(loaded) == _ATTACHED:
                     break
-            self._builder.attach(page.number, [list(loaded)[place % len(loaded)] for place in range(_ATTACHED)])
+            attached = [list(loaded)[place % len(loaded)] for place in range(_ATTACHED)]
+            self._builder.follow(page.number, row, attached)
 
     def _add_visitors(self) -> int:
         """Classes of visitors and the clients of each."""
@@ -149,7 +155,7 @@ class AccessLog:
             entries = [event for name in visitor["entries"] for event in self._groups[name]]
             entry = self._builder.pool([event.number for event in entries], [event.weight for event in entries])
             referrers = visitor.get("referrers", {"": 1})
-            memory = self._builder.texts([_referrer(text) for text in referrers], list(referrers.values()))
+            memory = self._builder.texts([_field("referrer", text) for text in referrers], list(referrers.values()))
             of_class = self._builder.actor_class(
                 entry, memory, visitor["follows_links"], visitor["stay"], visitor.get("at_once", 0)
             )
@@ -172,20 +178,19 @@ class AccessLog:
     def _agents(self, visitor: dict[str, Any]) -> tuple[list[int], list[int]]:
         """The ends of lines of a class of visitors, each with a user agent and its HTTP version, and their weights."""
         draws = Draws(f"{self._name} user agents {visitor['name']}")
-        groups = visitor["user_agents"]
-        words = self._content["words"]
-        texts = [fill(group["pattern"], group.get("count", 1), words, draws, agreeing=True) for group in groups]
-        weights = shares(
-            [(group["share"], zipf_weights(group.get("count", 1), group.get("exponent", 0))) for group in groups]
-        )
-        agents = [escaped(text) for of_group in texts for text in of_group]
-        versions = list(visitor["http_versions"])
-        version_of = draws.apportioned(list(visitor["http_versions"].values()), len(agents))
-        ends = []
-        for agent, version in zip(agents, version_of, strict=True):
-            field = f',"user_agent":"{agent}"' if agent else ""
-            ends.append(self._builder.fragment(f',"http_version":"{versions[version]}"{field}}}\n'))
-        return ends, weights
+        agents: list[str] = []
+        parts = []
+        for group in visitor["user_agents"]:
+            count = group.get("count", 1)
+            agents += fill(group["pattern"], count, self._words, draws, agreeing=True)
+            parts.append((group["share"], zipf_weights(count, group.get("exponent", 0))))
+        versions = list(visitor["http_versions"].items())
+        version_of = draws.apportioned([weight for _, weight in versions], len(agents))
+        ends = [
+            self._builder.fragment(f',"http_version":"{versions[number][0]}"{_field("user_agent", agent)}}}\n')
+            for agent, number in zip(agents, version_of, strict=True)
+        ]
+        return ends, shares(parts)
 
     def _regulars(
         self, visitor: dict[str, Any], of_class: int, agents: list[int], weights: list[int], taken: set[str]
@@ -193,10 +198,9 @@ class AccessLog:
         """The clients of a class that come again, the busiest first."""
         draws = Draws(f"{self._name} clients {visitor['name']}")
         clients = visitor["clients"]
-        client_addresses = addresses(clients["ipv4"], clients["ipv6"], draws, taken, beside_new=True)
-        of_client = draws.apportioned(weights, len(client_addresses))
+        own = addresses(clients["ipv4"], clients["ipv6"], draws, taken, beside_new=True)
         actors = []
-        for address, agent in zip(client_addresses, of_client, strict=True):
+        for address, agent in zip(own, draws.apportioned(weights, len(own)), strict=True):
             user = ""
             if draws.below(100) < clients["users_percent"]:
                 # The quotation mark that ends the last value is the next piece's.
@@ -220,9 +224,6 @@ def _bytes(size: int) -> str:
     return f',"bytes":{size}' if size else ""
 
 
-def _query(text: str) -> str:
-    return f',"query":"{escaped(text)}"' if text else ""
-
-
-def _referrer(url: str) -> str:
-    return f',"referrer":"{escaped(url)}"' if url else ""
+def _field(name: str, text: str) -> str:
+    """A field of a document; nothing where it would be empty."""
+    return f',"{name}":"{escaped(text)}"' if text else ""

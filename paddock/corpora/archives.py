@@ -8,22 +8,20 @@ from __future__ import annotations
 
 import bz2
 import hashlib
+import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext
 from pathlib import Path
+from typing import IO
 
 import zstandard
 
-from paddock.corpora.finish import changing
-from paddock.corpora.generate import available_threads
-from paddock.corpora.record import ARCHIVE_ENDINGS, CorpusRecord, archive_file, first_thousand_file
+from paddock.corpora.record import ARCHIVE_KINDS, CorpusRecord, archive_file, changing, first_thousand_file
 from paddock.corpora.store import Progress
-from paddock.errors import CorpusError, unknown
+from paddock.errors import CorpusError, UsageError
 from paddock.files import checksum, replacing, require_room
-
-ARCHIVE_KINDS = tuple(ending[1:] for ending in ARCHIVE_ENDINGS)
 
 _PIECE_BYTES = 4 << 20
 _ZSTD_LEVEL = 3
@@ -35,7 +33,7 @@ def check_kind(kind: str) -> None:
     :raises UsageError: if there is not.
     """
     if kind not in ARCHIVE_KINDS:
-        raise unknown("kind of archive", kind, list(ARCHIVE_KINDS), "./inv --help corpus.generate")
+        raise UsageError(f"--archive takes zst, or bz2 for older Rallies, not '{kind}'.")
 
 
 def archive_corpus(record: CorpusRecord, kind: str, progress: Progress | None = None) -> Path:
@@ -48,13 +46,13 @@ def archive_corpus(record: CorpusRecord, kind: str, progress: Progress | None = 
     :raises MachineError: if the disk is too small or cannot be written to.
     """
     check_kind(kind)
-    archive = archive_file(record.file, f".{kind}")
+    archive = archive_file(record.file, kind)
     with changing(record.track):
         try:
             verify_archive(record, kind)
         except CorpusError:
             thousand = first_thousand_file(record.file)
-            thousand_archive = archive_file(thousand, f".{kind}")
+            thousand_archive = archive_file(thousand, kind)
             _compress(thousand, thousand_archive, None)
             # Longer texts shrink no worse than short ones, but the first documents may be unlike the others.
             needed = record.bytes * thousand_archive.stat().st_size // thousand.stat().st_size * 12 // 10
@@ -67,7 +65,7 @@ def archive_corpus(record: CorpusRecord, kind: str, progress: Progress | None = 
 
 def archives_of(record: CorpusRecord) -> list[str]:
     """The kinds of archives that lie beside the corpus."""
-    return [kind for kind in ARCHIVE_KINDS if archive_file(record.file, f".{kind}").exists()]
+    return [kind for kind in ARCHIVE_KINDS if archive_file(record.file, kind).exists()]
 
 
 def verify_archive(record: CorpusRecord, kind: str) -> None:
@@ -78,12 +76,16 @@ def verify_archive(record: CorpusRecord, kind: str) -> None:
     thousand = first_thousand_file(record.file)
     first = checksum(thousand) if thousand.exists() else ""
     for file, wanted in ((thousand, first), (record.file, record.sha256)):
-        archive = archive_file(file, f".{kind}")
+        archive = archive_file(file, kind)
+        digest = hashlib.sha256()
         try:
-            digest = _digest(_unpacked(archive))
+            with zstandard.open(archive, "rb") if kind == "zst" else bz2.open(archive) as unpacked:
+                for piece in _pieces(unpacked):
+                    digest.update(piece)
+            fits = digest.hexdigest() == wanted
         except (OSError, EOFError, ValueError, zstandard.ZstdError):
-            digest = ""
-        if not wanted or digest != wanted:
+            fits = False
+        if not fits:
             raise CorpusError(
                 f"{archive} does not hold what {file.name} should: delete it, or make it again from the corpus."
             )
@@ -94,25 +96,24 @@ def _compress(source: Path, archive: Path, sha256: str | None, advance: Callable
     digest = hashlib.sha256()
 
     def pieces() -> Iterator[bytes]:
-        for piece in _pieces(source):
-            digest.update(piece)
-            yield piece
-            if advance:
-                advance(len(piece))
+        with source.open("rb", buffering=0) as data:
+            for piece in _pieces(data):
+                digest.update(piece)
+                yield piece
+                if advance:
+                    advance(len(piece))
 
     with replacing(archive) as temporary:
+        packed = _as_zst(pieces(), source.stat().st_size) if archive.suffix == ".zst" else _as_bz2(pieces())
         with temporary.open("wb") as target:
-            if archive.suffix == ".zst":
-                target.writelines(_as_zst(pieces(), source.stat().st_size))
-            else:
-                target.writelines(_as_bz2(pieces()))
+            target.writelines(packed)
         if sha256 not in (None, digest.hexdigest()):
             raise CorpusError(f"{source} is not the file that its record describes, so there is no archive of it.")
 
 
 def _as_zst(pieces: Iterable[bytes], size: int) -> Iterator[bytes]:
     """One frame (Rally reads no further), compressed by the library's own threads."""
-    compressor = zstandard.ZstdCompressor(level=_ZSTD_LEVEL, threads=available_threads(), write_checksum=True)
+    compressor = zstandard.ZstdCompressor(level=_ZSTD_LEVEL, threads=_threads(), write_checksum=True)
     stream = compressor.compressobj(size=size)
     for piece in pieces:
         yield stream.compress(piece)
@@ -121,7 +122,7 @@ def _as_zst(pieces: Iterable[bytes], size: int) -> Iterator[bytes]:
 
 def _as_bz2(pieces: Iterable[bytes]) -> Iterator[bytes]:
     """A stream for each piece, one after the other as pbzip2 does it, so that all processors can work."""
-    threads = available_threads()
+    threads = _threads()
     running: deque[Future[bytes]] = deque()
     with ThreadPoolExecutor(threads, thread_name_prefix="bz2") as pool:
         for piece in pieces:
@@ -132,24 +133,11 @@ def _as_bz2(pieces: Iterable[bytes]) -> Iterator[bytes]:
             yield future.result()
 
 
-def _unpacked(archive: Path) -> Iterator[bytes]:
-    with archive.open("rb") as packed:
-        if archive.suffix == ".zst":
-            yield from zstandard.ZstdDecompressor().read_to_iter(packed)
-        else:
-            with bz2.open(packed) as stream:
-                while piece := stream.read(_PIECE_BYTES):
-                    yield piece
+def _threads() -> int:
+    """One for each processor that this process may use."""
+    return len(os.sched_getaffinity(0))
 
 
-def _pieces(file: Path) -> Iterator[bytes]:
-    with file.open("rb", buffering=0) as source:
-        while piece := source.read(_PIECE_BYTES):
-            yield piece
-
-
-def _digest(pieces: Iterable[bytes]) -> str:
-    digest = hashlib.sha256()
-    for piece in pieces:
-        digest.update(piece)
-    return digest.hexdigest()
+def _pieces(stream: IO[bytes]) -> Iterator[bytes]:
+    while piece := stream.read(_PIECE_BYTES):
+        yield piece

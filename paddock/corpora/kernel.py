@@ -17,7 +17,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from paddock.compilation import compiled
-from paddock.corpora import integers
+from paddock.corpora.draws import GOLDEN, MULTIPLIERS
 from paddock.corpora.world import (
     ACTOR,
     ADDRESS,
@@ -59,8 +59,8 @@ def copy_32(typing_context: Any, target: Any, target_at: Any, source: Any, sourc
 
 
 # numba turns int64 + uint64 into a float, hence a typed constant for every number that meets a random one.
-_GOLDEN = np.uint64(integers.GOLDEN)
-_FIRST, _SECOND = (np.uint64(multiplier) for multiplier in integers.MULTIPLIERS)
+_GOLDEN = np.uint64(GOLDEN)
+_FIRST, _SECOND = (np.uint64(multiplier) for multiplier in MULTIPLIERS)
 _27, _30, _31, _32, _48 = (np.uint64(shift) for shift in (27, 30, 31, 32, 48))
 _LOW_32, _LOW_16 = np.uint64(0xFFFFFFFF), np.uint64(0xFFFF)
 
@@ -78,19 +78,23 @@ _DIGITS = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
 
 @compiled
 def _mix(value):  # type: ignore[no-untyped-def]  # compiled: numba infers the types
-    """The finalizer of SplitMix64, as integers.mix."""
+    """The finalizer of SplitMix64, as draws.mix."""
     value = (value ^ (value >> _30)) * _FIRST
     value = (value ^ (value >> _27)) * _SECOND
     return value ^ (value >> _31)
 
 
 @compiled
-def _pick(world, pool, random):  # type: ignore[no-untyped-def]
-    """An item of a pool: the upper 32 random bits choose the column, the lower ones between its two items."""
+def _draw(world, pool, state):  # type: ignore[no-untyped-def]
+    """The generator's next state and, with its random bits, an item of a pool.
+
+    The upper 32 bits choose the column, the lower ones between its two items.
+    """
+    state += _GOLDEN
+    random = _mix(state)
     column = world.pool_start[pool] + np.int64(((random >> _32) * world.pool_size[pool]) >> _32)
-    if (random & _LOW_32) < world.columns[column, 0]:
-        return np.int64(world.columns[column, 1])
-    return np.int64(world.columns[column, 2])
+    own = (random & _LOW_32) < world.columns[column, 0]
+    return state, np.int64(world.columns[column, 1] if own else world.columns[column, 2])
 
 
 @compiled
@@ -229,8 +233,7 @@ def write_block(world, seed, block, documents, out):  # type: ignore[no-untyped-
             of_class = world.actor_rows[actor_of[slot], CLASS]
             if at_once or ((random >> np.uint64(20)) & _LOW_16) < world.class_stay[of_class]:
                 if world.class_linked[of_class] == 0:
-                    state += _GOLDEN
-                    event = np.int64(_pick(world, world.class_entry[of_class], _mix(state)))
+                    state, event = _draw(world, world.class_entry[of_class], state)
                 elif place_of[slot] != NOTHING:
                     step = np.int64((random >> np.uint64(36)) & steps)
                     if at_once:
@@ -238,17 +241,13 @@ def write_block(world, seed, block, documents, out):  # type: ignore[no-untyped-
                         loaded_of[slot] += 1
                     event = np.int64(world.successors[place_of[slot], step])
         if event == NOTHING:
-            state += _GOLDEN
-            actor_of[slot] = _pick(world, world.actors, _mix(state))
+            state, actor_of[slot] = _draw(world, world.actors, state)
             of_class = world.actor_rows[actor_of[slot], CLASS]
-            state += _GOLDEN
-            event = np.int64(_pick(world, world.class_entry[of_class], _mix(state)))
-            state += _GOLDEN
-            memory_of[slot] = _pick(world, world.class_memory[of_class], _mix(state))
+            state, event = _draw(world, world.class_entry[of_class], state)
+            state, memory_of[slot] = _draw(world, world.class_memory[of_class], state)
             place_of[slot] = NOTHING
             for column in range(world.held_pools.size):
-                state += _GOLDEN
-                held_of[slot, column] = _pick(world, world.held_pools[column], _mix(state))
+                state, held_of[slot, column] = _draw(world, world.held_pools[column], state)
             address = slot * OVERCOPY
             if world.actor_rows[actor_of[slot], ADDRESS] == NEW_IPV4:
                 address_length[slot] = _write_ipv4(addresses, address, first_address + np.uint64(number)) - address
@@ -259,16 +258,15 @@ def write_block(world, seed, block, documents, out):  # type: ignore[no-untyped-
 
         end = at  # of the document, where its size is prescribed
         if world.size_pool != NOTHING:
-            state += _GOLDEN
-            end = at + _pick(world, world.size_pool, _mix(state))
+            state, size = _draw(world, world.size_pool, state)
+            end = at + size
         part = event
         while part != NOTHING:
             following = np.int64(NOTHING)
             following_longest = np.int64(0)
             if world.size_pool != NOTHING:
                 # Drawn before it is known whether it fits: its tables arrive while this part is being copied.
-                state += _GOLDEN
-                following = np.int64(_pick(world, world.detail_pool, _mix(state)))
+                state, following = _draw(world, world.detail_pool, state)
                 following_longest = world.event_longest[following]
             for piece in range(world.event_start[part], world.event_start[part + 1]):
                 kind = world.pieces[piece, 0]
@@ -276,8 +274,7 @@ def write_block(world, seed, block, documents, out):  # type: ignore[no-untyped-
                 if kind == FIXED:
                     fragment = argument
                 elif kind == DRAWN:
-                    state += _GOLDEN
-                    fragment = np.int64(_pick(world, argument, _mix(state)))
+                    state, fragment = _draw(world, argument, state)
                 elif kind == ACTOR:
                     fragment = np.int64(world.actor_rows[actor_of[slot], ATTRIBUTES + argument])
                 elif kind == HELD:
@@ -298,8 +295,8 @@ def write_block(world, seed, block, documents, out):  # type: ignore[no-untyped-
                 spare = end - at - world.shortest_closing
                 if following_longest > spare:
                     part = np.int64(NOTHING)
-                    state += _GOLDEN
-                    at = _append(world, _pick(world, world.closing_pool + spare, _mix(state)), out, at)
+                    state, closing = _draw(world, world.closing_pool + spare, state)
+                    at = _append(world, closing, out, at)
 
         if world.event_moves[event] != 0 and world.class_linked[of_class] != 0:
             place_of[slot] = event

@@ -5,18 +5,18 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from paddock.corpora.patterns import placeholders, slots
+from paddock.corpora.draws import placeholders, split_at_slots
 from paddock.errors import FileError, unknown
 from paddock.paths import RECIPES
 from paddock.structured_files import read_yaml
 
 _SUCCESSORS = 16  # places in a page's row of links
-_BUILT_IN_SLOTS = {"time", "date", "text"}
+_TIMES, TEXT = ("time", "date"), "text"  # slots that every recipe of templates has; TEXT is an event's own text
 
 
 @dataclass(frozen=True)
@@ -96,61 +96,60 @@ def _with_basis(path: Path, variants: list[Path]) -> dict[str, Any]:
     if not basis.exists():
         raise FileError(path, f"based_on names '{basis.stem}', but there is no {basis}.")
     of_basis = _with_basis(basis, [*variants, path])
-    if of_basis["model"] != "template-log":
-        raise FileError(path, f"based_on names '{basis.stem}', but only the model 'template-log' has variants.")
+    if of_basis["model"] == "template-log" and "fields" in content:
+        raise FileError(path, "'fields' is for variants of other models: a template names its fields under 'document'.")
+    changed = sorted(set(content) - {"description", "track", "fields", "documents", "seed", "rhythm"})
+    if of_basis["model"] != "template-log" and changed:
+        raise FileError(
+            path,
+            f"a variant of '{basis.stem}' may change its fields, documents, seed and rhythm, but not '{changed[0]}'.",
+        )
     return {"track": basis.stem, **of_basis, **content}
 
 
 def _problems(content: dict[str, Any]) -> Iterator[str]:
     """What a schema cannot say: names that point nowhere, numbers that do not fit together; a sentence each."""
-    if content["model"] == "access-log":
-        yield from _access_log_problems(content)
-    elif content["model"] == "application-log":
-        yield from _application_log_problems(content)
-    else:
-        yield from _template_log_problems(content)
+    of_model = {
+        "access-log": _access_log_problems,
+        "application-log": _application_log_problems,
+        "template-log": _template_log_problems,
+    }
+    yield from of_model[content["model"]](content)
 
 
 def _access_log_problems(content: dict[str, Any]) -> Iterator[str]:
     if sum(content["links"].values()) != _SUCCESSORS:
         yield f"the numbers under 'links' add up to {sum(content['links'].values())}, but must add up to {_SUCCESSORS}."
     groups = {group["name"] for group in content["paths"]}
+    kinds = {group["kind"] for group in content["paths"]}
     for kind in ("page", "asset", "action"):
-        if not any(group["kind"] == kind for group in content["paths"]):
+        if kind not in kinds:
             yield f"'paths' has no group of the kind '{kind}': a site needs pages, assets and actions."
     pages = {group["name"] for group in content["paths"] if group["kind"] == "page"}
     for visitor in content["visitors"]:
+        whose = f"the visitors '{visitor['name']}'"
         allowed, what = (pages, "pages") if visitor["follows_links"] else (groups, "paths")
         for entry in visitor["entries"]:
             if entry not in allowed:
-                yield f"the visitors '{visitor['name']}' enter at '{entry}', which is no group of {what}."
+                yield f"{whose} enter at '{entry}', which is no group of {what}."
         if not visitor["clients"]["ipv4"] + visitor["clients"]["ipv6"]:
-            yield f"the visitors '{visitor['name']}' have no clients: one of 'ipv4' and 'ipv6' must be above 0."
-        for agent in visitor["user_agents"]:
-            for word in placeholders(agent["pattern"]):
-                if word not in content["words"]:
-                    yield f"the user agent '{agent['pattern']}' needs the words '{word}', which 'words' has not."
+            yield f"{whose} have no clients: one of 'ipv4' and 'ipv6' must be above 0."
+        yield from _lost(
+            f"the user agents of {whose}", [agent["pattern"] for agent in visitor["user_agents"]], content["words"]
+        )
     for group in content["paths"]:
         if group.get("query", "searches") not in {*content["queries"], "searches"}:
             yield f"the paths '{group['name']}' take the query '{group['query']}', which 'queries' does not define."
         if group["bytes"][0] > group["bytes"][1]:
             yield f"the bytes of the paths '{group['name']}' are no range: the smaller number comes first."
-        for word in placeholders(group["pattern"]):
-            if word not in content["words"]:
-                yield f"the pattern '{group['pattern']}' needs the words '{word}', which 'words' has not."
+        yield from _lost(f"the paths '{group['name']}'", [group["pattern"]], content["words"])
 
 
 def _application_log_problems(content: dict[str, Any]) -> Iterator[str]:
-    known = {"noun", *content["words"]}
-    known |= {word.capitalize() for word in known}
+    words = {"noun", *content["words"]}
+    words |= {word.capitalize() for word in words}
     for name, group in content["messages"].items():
-        for pattern in group["patterns"]:
-            for word in placeholders(pattern):
-                if word not in known:
-                    yield f"the message '{pattern}' of '{name}' needs the words '{word}', which 'words' has not."
-            for slot in slots(pattern):
-                if slot not in content["slots"]:
-                    yield f"the message '{pattern}' of '{name}' needs the slot '{slot}', which 'slots' has not."
+        yield from _lost(f"the messages '{name}'", group["patterns"], words, content["slots"])
     kinds = set(content["threads"])
     for flow in content["flows"]:
         for step in flow["steps"]:
@@ -165,51 +164,46 @@ def _application_log_problems(content: dict[str, Any]) -> Iterator[str]:
 
 
 def _template_log_problems(content: dict[str, Any]) -> Iterator[str]:
-    words, slots_known = set(content["words"]), set(content["slots"])
+    words, slots_known, fields = set(content["words"]), set(content["slots"]), content["document"]
     of_actors = [set(group["values"]) for group in content["actors"]]
     for name in sorted(set.union(*of_actors)):
-        if name in slots_known | _BUILT_IN_SLOTS or not all(name in values for values in of_actors):
+        if name in {*slots_known, *_TIMES, TEXT} or not all(name in values for values in of_actors):
             yield f"the actors' value '{name}' must be one of all groups of actors, and no slot besides."
     for group in content["actors"]:
         for event in group["events"]:
             if event not in content["events"]:
                 yield f"the actors '{group['name']}' have the event '{event}', which 'events' does not define."
-    own = slots_known | (_BUILT_IN_SLOTS - {"text"}) | set.intersection(*of_actors)
-    documents = " ".join(content["document"].values())
+        yield from _lost(f"the actors '{group['name']}'", group["values"].values(), words | {"address"})
+    own = {*slots_known, *_TIMES}.union(*of_actors)
     for name, group in content["events"].items():
-        values = group.get("values", {})
-        patterns = [(text, words | set(values), own) for text in group.get("patterns", [])]
-        patterns += [(text, words, own) for text in values.values()]
-        patterns.append((documents, set(values), own | _BUILT_IN_SLOTS))
-        yield from _lost(f"the event '{name}'", patterns)
-    of_values = [slot["pattern"] for slot in content["slots"].values() if "pattern" in slot]
-    of_values += [text for group in content["actors"] for text in group["values"].values()]
-    yield from _lost("a value", [(text, words | {"address"}, set()) for text in of_values])
-    details = content.get("details", {"patterns": []})
-    of_details = words | set(details.get("values", {}))
-    yield from _lost("a detail", [(text, of_details, slots_known) for text in details["patterns"]])
+        values, whose = group.get("values", {}), f"the event '{name}'"
+        yield from _lost(whose, group.get("patterns", []), words | set(values), own)
+        yield from _lost(whose, values.values(), words, own)
+        yield from _lost(whose, fields.values(), values, own | {TEXT})
+    for name, slot in content["slots"].items():
+        yield from _lost(f"the slot '{name}'", [slot.get("pattern", "")], words | {"address"})
     if ("size" in content) != ("details" in content):
         yield "'size' and 'details' go together: documents of prescribed size are filled with details."
-    if "size" in content and "<text>" in documents.removesuffix("<text>"):
-        yield "in a document of prescribed size <text> may only stand at the very end."
-    needed = list(content["document"])
-    needed = [needed[0], needed[-1]] if "size" in content else [needed[0]]
-    for name in content.get("absent", {}):
-        if name not in content["document"]:
-            yield f"'absent' has '{name}', which is no field of the document."
-        if name in needed:
-            yield f"'absent' has '{name}', but a document cannot be without {' or '.join(map(repr, needed))}."
-    for name in content.get("numbers", []):
-        if name not in content["document"]:
-            yield f"'numbers' has '{name}', which is no field of the document."
+    details = content.get("details", {"patterns": []})
+    yield from _lost("a detail", details["patterns"], words | set(details.get("values", {})), slots_known)
+    if "size" in content and f"<{TEXT}>" in " ".join(fields.values()).removesuffix(f"<{TEXT}>"):
+        yield f"in a document of prescribed size <{TEXT}> may only stand at the very end."
+    names = list(fields)
+    needed = [names[0], names[-1]] if "size" in content else names[:1]
+    for section in ("absent", "numbers"):
+        for name in content.get(section, []):
+            if name not in fields:
+                yield f"'{section}' has '{name}', which is no field of the document."
+            elif section == "absent" and name in needed:
+                yield f"'absent' has '{name}', but a document cannot be without {' or '.join(map(repr, needed))}."
 
 
-def _lost(whose: str, patterns: list[tuple[str, set[str], set[str]]]) -> Iterator[str]:
-    """Sentences about what patterns need and have not: (pattern, words, slots)."""
-    for pattern, words, of_slots in patterns:
+def _lost(whose: str, patterns: Iterable[str], words: Container[str], of_slots: Container[str] = ()) -> Iterator[str]:
+    """Sentences about the words and slots that patterns need and have not."""
+    for pattern in patterns:
         for word in placeholders(pattern):
             if word not in words:
-                yield f"the text '{pattern}' of {whose} needs the words '{word}', which there are not."
-        for slot in slots(pattern):
+                yield f"the text '{pattern}' of {whose} needs the words '{word}', which 'words' has not."
+        for slot in split_at_slots(pattern)[1::2]:
             if slot not in of_slots:
-                yield f"the text '{pattern}' of {whose} needs the slot '{slot}', which there is not."
+                yield f"the text '{pattern}' of {whose} needs the slot '{slot}', which 'slots' has not."

@@ -10,13 +10,11 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import itertools
+import tempfile
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from paddock.corpora.finish import Provenance, finish_corpus, remove_corpus, unfinished, writing_errors
-from paddock.corpora.generate import write_corpus
 from paddock.corpora.recipe import Recipe, load_recipe, recipe_names
 from paddock.corpora.record import (
     CORPUS_PREFIX,
@@ -26,19 +24,21 @@ from paddock.corpora.record import (
     RECORD_ENDING,
     TEST_MODE_DOCUMENTS,
     CorpusRecord,
+    Provenance,
     corpus_file,
     corpus_name,
+    finish_corpus,
     first_thousand_file,
     load_record,
     record_file,
+    remove_corpus,
     save_record,
+    unfinished,
+    writing_errors,
 )
 from paddock.errors import CorpusError, UsageError, unknown
 from paddock.files import checksum, require_room
 from paddock.paths import data_folder
-
-if TYPE_CHECKING:
-    from paddock.corpora.writer import Written
 
 # Called with a description and the number of documents; gives a function that takes those done since its last call.
 Progress = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
@@ -46,41 +46,37 @@ Progress = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
 LARGEST_SEED = 2**63 - 1
 
 
-def find_corpus(recipe: str, documents: int | None = None, seed: int | None = None) -> CorpusRecord | None:
-    """The corpus if it is there and made from the recipe as it is now, else None; None means the recipe's own numbers.
-
-    The data is read only if its modification time is not the recorded one.
-
-    :raises UsageError: if there is no such recipe, or the numbers cannot be meant.
-    :raises CorpusError: if the data is not what the record says.
-    """
-    return _find(*_wanted(recipe, documents, seed))
-
-
 def find_named(
     track: str, name: str | None = None, documents: int | None = None, seed: int | None = None
 ) -> CorpusRecord | None:
-    """The corpus that a race on the track names: a recipe's, as ``find_corpus``, or an imported one.
+    """The corpus that a race on the track names: an imported one, or a recipe's; None if that is still to be made.
+
+    The data is read only if its modification time is not the recorded one.
 
     :param name: None: the recipe that is called like the track.
-    :param documents: which one, where several imports of the name differ; None: the latest.
-    :raises UsageError: if the track has neither recipe nor import of that name.
+    :param documents: how many; None: as many as the recipe says, or the latest import of that name has.
+    :param seed: None: the recipe's own.
+    :raises UsageError: if the track has neither recipe nor import of that name, or the numbers cannot be meant.
     :raises CorpusError: if the data is not what the record says.
     """
     if _is_recipe(track, name or track):
-        return find_corpus(name or track, documents, seed)
+        return _find(*_wanted(name or track, documents, seed))
     return _find_import(track, name or track, documents, seed)
 
 
 def track_of(name: str) -> str | None:
-    """The track whose documents a corpus has; None if there is no corpus of that name, or several of it.
+    """The track whose documents a corpus has; None if there is no corpus of that name.
 
     :param name: a recipe's or an import's.
+    :raises UsageError: if corpora of several tracks have the name.
     """
-    tracks = set(_tracks_of_imports(name))
-    if name in recipe_names():
-        tracks.add(load_recipe(name).track)
-    return tracks.pop() if len(tracks) == 1 else None
+    tracks = sorted({*_tracks_of_imports(name), *([load_recipe(name).track] if name in recipe_names() else [])})
+    if len(tracks) > 1:
+        raise UsageError(
+            f"Corpora of several tracks are called '{name}' ({', '.join(tracks)}): say which with --track, for example "
+            f"--track {tracks[0]}."
+        )
+    return tracks[0] if tracks else None
 
 
 def ensure_named(
@@ -124,6 +120,24 @@ def ensure_corpus(
         return found or _make(wanted, count, used_seed, temporary, progress)
 
 
+def first_lines(track: str, name: str | None, most: int, seed: int | None = None) -> list[bytes]:
+    """The first documents of the corpus that ``find_named`` would find, as lines; a recipe's are made for it.
+
+    :raises UsageError, CorpusError: as ``find_named``.
+    """
+    if _is_recipe(track, name or track):
+        from paddock.corpora.generate import write_corpus
+
+        recipe, _, used_seed = _wanted(name or track, None, seed)
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "documents.json"
+            write_corpus(recipe, most, used_seed, file)
+            return file.read_bytes().splitlines()
+    record = _find_import(track, name or track, None, seed)
+    with record.file.open("rb") as data:
+        return list(itertools.islice(data, most))
+
+
 def verify_corpus(record: CorpusRecord) -> None:
     """Read the whole corpus and compare it with its record.
 
@@ -131,13 +145,23 @@ def verify_corpus(record: CorpusRecord) -> None:
     """
     if not record.file.exists():
         raise CorpusError(f"{record.file} is missing: {_remedy(record)}.")
-    if record.file.stat().st_size != record.bytes or checksum(record.file) != record.sha256:
-        raise _differs(record)
     thousand_file = first_thousand_file(record.file)
     first = hashlib.sha256()
+    documents = 0
     with record.file.open("rb") as data:
         for line in itertools.islice(data, TEST_MODE_DOCUMENTS):
             first.update(line)
+            documents += 1
+        whole = first.copy()
+        while piece := data.read(8 << 20):
+            whole.update(piece)
+            documents += piece.count(b"\n")
+    if whole.hexdigest() != record.sha256:
+        raise _differs(record)
+    if documents != record.documents:
+        raise CorpusError(
+            f"{record.file} has {documents:,} documents, and its record says {record.documents:,}: {_remedy(record)}."
+        )
     if not thousand_file.exists() or checksum(thousand_file) != first.hexdigest():
         raise CorpusError(f"{thousand_file} is not the first 1,000 documents of {record.file.name}: {_remedy(record)}.")
 
@@ -170,7 +194,7 @@ def _is_recipe(track: str, name: str) -> bool:
         return False
     other = load_recipe(name).track
     if other != track and not any(record.name == name for record in _imports(track)):
-        raise _of_another_track(name, other, track)
+        raise _of_another_track(name, [other], track)
     return other == track
 
 
@@ -182,10 +206,11 @@ def _tracks_of_imports(name: str) -> list[str]:
     return sorted({record.track for record in _imports("*") if record.name == name})
 
 
-def _of_another_track(name: str, other: str, track: str) -> UsageError:
+def _of_another_track(name: str, others: list[str], track: str) -> UsageError:
+    tracks = " and ".join(f"'{other}'" for other in others)
     return UsageError(
-        f"The corpus '{name}' has documents of the track '{other}', not of '{track}': race it with --track {other}, or "
-        f"in a tournament file with 'track: {other}'."
+        f"The corpus '{name}' has documents of the track {tracks}, not of '{track}': race it with "
+        f"--track {' or '.join(others)}, or in a tournament file with 'track: {others[0]}'."
     )
 
 
@@ -196,7 +221,7 @@ def _find_import(track: str, name: str, documents: int | None, seed: int | None)
     if not named:
         others = _tracks_of_imports(name)
         if others:
-            raise _of_another_track(name, others[0], track)
+            raise _of_another_track(name, others, track)
         recipes = [recipe for recipe in recipe_names() if load_recipe(recipe).track == track]
         raise unknown("corpus", name, sorted({*recipes, *(record.name for record in imports)}), "./inv corpora")
     if seed is not None:
@@ -238,6 +263,9 @@ def _checked(record: CorpusRecord) -> CorpusRecord:
 
 def _make(recipe: Recipe, documents: int, seed: int, temporary: Path, progress: Progress | None) -> CorpusRecord:
     """Make the corpus. The caller holds the folder's lock."""
+    # numpy and the compiler of the generator's loop take a second to load, and most corpora are there already.
+    from paddock.corpora.generate import write_corpus
+
     file = corpus_file(recipe.track, recipe.name, documents, seed, recipe.seed)
     sample = write_corpus(recipe, TEST_MODE_DOCUMENTS, seed, temporary, threads=1)
     # Documents differ in length, so some per cent more than the first ones suggest.
@@ -245,23 +273,11 @@ def _make(recipe: Recipe, documents: int, seed: int, temporary: Path, progress: 
     there = file.stat().st_size if file.exists() else 0
     require_room(file.parent, needed - there, f"The corpus {file.name}")
     remove_corpus(file)
-    written = _write(recipe, documents, seed, temporary, progress)
-    made = Provenance(recipe.name, recipe.track, FROM_RECIPE, recipe.checksum, GENERATOR_VERSION, seed)
-    return finish_corpus(temporary, written, file, made)
-
-
-def _write(recipe: Recipe, documents: int, seed: int, file: Path, progress: Progress | None) -> Written:
     shown = progress(f"Making {documents:,} documents of '{recipe.name}'", documents) if progress else nullcontext()
     with shown as advance:
-        before = 0
-
-        def report(done: int) -> None:
-            nonlocal before
-            if advance:
-                advance(done - before)
-            before = done
-
-        return write_corpus(recipe, documents, seed, file, progress=report)
+        written = write_corpus(recipe, documents, seed, temporary, advance=advance)
+    made = Provenance(recipe.name, recipe.track, FROM_RECIPE, recipe.checksum, GENERATOR_VERSION, seed)
+    return finish_corpus(temporary, written, file, made)
 
 
 def _differs(record: CorpusRecord) -> CorpusError:

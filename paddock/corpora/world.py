@@ -10,8 +10,10 @@ closing of exactly the bytes that are left. Models fill a WorldBuilder; kernel.p
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, chain
 from typing import NamedTuple
 
 import numpy as np
@@ -89,30 +91,48 @@ class Piece:
 class Sizes:
     """How documents of prescribed size are filled: pools of sizes and of details, and of closings by length."""
 
-    pool: int
-    details: int
-    closings: Sequence[int]  # pools with consecutive numbers; each one's fragments are one byte longer
-    shortest_closing: int  # bytes
+    pool: int = NOTHING
+    details: int = NOTHING
+    closings: Sequence[int] = (NOTHING,)  # pools with consecutive numbers; each one's fragments are one byte longer
+    shortest_closing: int = 0  # bytes
+
+
+@dataclass
+class _Event:
+    pieces: Sequence[Piece]
+    memory: int
+    moves: bool
+    successors: Sequence[int] = ()
+    attached: Sequence[int] = ()
 
 
 class WorldBuilder:
-    """Collects fragments, pools, events, actors and classes, and turns them into a World."""
+    """Collects fragments, pools, events, actors and classes, and turns them into a World.
 
-    def __init__(self) -> None:
+    Whatever it is given gets a number, which is how the rest refers to it.
+
+    :ivar sizes: set it where documents have prescribed sizes; else they are as long as their event.
+    """
+
+    def __init__(self, names: Mapping[str, str] | None = None) -> None:
+        # Names of fields as they stand in fragments, with quotation marks and colon. In a value's text a quotation
+        # mark has a backslash before it, so that no text is taken for a name. The longest one wins.
+        self._names = dict(names or {})
+        longest_first = sorted(map(re.escape, self._names), key=len, reverse=True)
+        self._name = re.compile("|".join(longest_first)) if longest_first else None
+        self.sizes = Sizes()
         self._fragments: dict[bytes, int] = {}
-        self._pools: list[list[int]] = []
-        self._columns: list[tuple[list[int], list[int], list[int]]] = []
-        self._events: list[list[Piece]] = []
-        self._memories: list[int] = []
-        self._moves: list[bool] = []
-        self._successors: dict[int, Sequence[int]] = {}
-        self._attached: dict[int, Sequence[int]] = {}
-        self._actors: list[tuple[int, list[int], int]] = []
-        self._classes: list[tuple[int, int, bool, int, int]] = []
+        self._pools: list[Sequence[int]] = []
+        self._columns: list[np.ndarray] = []
+        self._events: list[_Event] = []
+        self._actors: list[tuple[int, int, Sequence[int]]] = []  # class, address, attributes
+        self._classes: list[tuple[int, int, bool, int, int]] = []  # as ``actor_class`` has them
         self._held: list[int] = []
 
     def fragment(self, text: str) -> int:
-        """The number of a fragment; the same text has the same number."""
+        """A fragment; the same text has the same number. Names of fields become those that the builder was told."""
+        if self._name:
+            text = self._name.sub(lambda match: self._names[match[0]], text)
         return self._fragments.setdefault(text.encode("utf-8"), len(self._fragments))
 
     def fixed(self, text: str) -> Piece:
@@ -120,8 +140,8 @@ class WorldBuilder:
         return Piece(FIXED, self.fragment(text))
 
     def pool(self, items: Sequence[int], weights: Sequence[int]) -> int:
-        """A pool of fragments, events or actors, drawn in proportion to integer weights; returns its number."""
-        self._pools.append(list(items))
+        """A pool of fragments, events or actors, drawn in proportion to integer weights."""
+        self._pools.append(items)
         self._columns.append(alias_columns(items, weights))
         return len(self._pools) - 1
 
@@ -136,104 +156,87 @@ class WorldBuilder:
         return Piece(HELD, self._held.index(pool))
 
     def event(self, pieces: Sequence[Piece], memory: int = NOTHING, moves: bool = True) -> int:
-        """A kind of document; returns its number."""
-        self._events.append(list(pieces))
-        self._memories.append(memory)
-        self._moves.append(moves)
+        """A kind of document."""
+        self._events.append(_Event(pieces, memory, moves))
         return len(self._events) - 1
 
-    def follow(self, event: int, successors: Sequence[int]) -> None:
-        """What may come after ``event`` in a session, all equally likely; as many for all events, a power of two."""
-        self._successors[event] = successors
+    def follow(self, event: int, successors: Sequence[int], attached: Sequence[int] = ()) -> None:
+        """What may come after ``event`` in a session, all equally likely; as many for all events, a power of two.
 
-    def attach(self, event: int, attached: Sequence[int]) -> None:
-        """What comes at once after ``event`` in a linked session, in this order; counted as in ``follow``."""
-        self._attached[event] = attached
+        :param attached: what comes at once after it, in this order; counted likewise.
+        """
+        self._events[event].successors, self._events[event].attached = successors, attached
 
     def actor_class(self, entry: int, memory: int, linked: bool, stay_percent: int, at_once_percent: int = 0) -> int:
-        """A class of actors (pool of first events, pool of first memories); returns its number.
+        """A class of actors: a pool of first events and one of first memories.
 
-        :param linked: events follow ``follow`` and ``attach``; else each is drawn from ``entry``.
+        :param linked: events follow ``follow``; else each is drawn from ``entry``.
         :param stay_percent: how often a session goes on when its turn comes again.
         :param at_once_percent: how often its next document is the corpus's next one, whatever ``stay_percent`` says.
         """
-        self._classes.append((entry, memory, linked, _of_16_bits(stay_percent), _of_16_bits(at_once_percent)))
+        self._classes.append((entry, memory, linked, stay_percent, at_once_percent))
         return len(self._classes) - 1
 
     def actor(self, of_class: int, attributes: Sequence[int], address: int = SAME_ADDRESS) -> int:
-        """Someone who logs, with the fragments of each attribute column; returns the number.
+        """Someone who logs, with the fragments of each attribute column.
 
         :param address: NEW_IPV4 or NEW_IPV6 for someone who is somebody else in each session.
         """
-        self._actors.append((of_class, list(attributes), address))
+        self._actors.append((of_class, address, attributes))
         return len(self._actors) - 1
 
-    def build(
-        self,
-        actors: int,
-        sessions: int,
-        minutes: Sequence[int],
-        documents_per_week: int,
-        start: int,
-        sizes: Sizes | None = None,
-    ) -> World:
+    def build(self, actors: int, sessions: int, minutes: Sequence[int], documents_per_week: int, start: int) -> World:
         """The tables; ``actors`` is the pool of actors, ``minutes`` the weights of the minutes of a week.
 
         :raises ValueError: if the smallest of the ``sizes`` leaves no room for the longest event and a closing.
         """
-        lengths = [len(fragment) for fragment in self._fragments]
-        pieces = [piece for event in self._events for piece in event]
-        most = {piece: self._most(piece, lengths) for piece in set(pieces)}
-        longest = [sum(most[piece] for piece in event) for event in self._events]
-        if sizes:
+        longest = self.longest(range(len(self._events)))
+        sizes, sized = self.sizes, self.sizes.pool != NOTHING
+        if sized:
             self._check_sizes(sizes, longest)
-        attached = _rows(self._attached, len(self._events))
-        own, other, threshold = ([value for columns in self._columns for value in columns[part]] for part in range(3))
-        # Side by side, so that a draw from a large pool waits for memory once. A threshold of 2^32 belongs to a
-        # column with one item, which is right on either side of it.
-        table = np.zeros((len(own), 4), dtype=np.uint32)
-        table[:, 0] = np.minimum(np.array(threshold, dtype=np.uint64), (1 << THRESHOLD_BITS) - 1)
-        table[:, 1], table[:, 2] = own, other
+        pieces = [(piece.kind, piece.argument) for event in self._events for piece in event.pieces]
+        attached = _rows([event.attached for event in self._events])
+        entries, memories, linked, stay, at_once = zip(*self._classes, strict=True)
         return World(
             blob=np.frombuffer(b"".join(self._fragments) + bytes(OVERCOPY), dtype=np.uint8),
-            fragment_start=_starts(lengths, np.int64),
-            pool_start=_starts([len(pool) for pool in self._pools], np.int64),
+            fragment_start=_starts(map(len, self._fragments), np.int64),
+            pool_start=_starts(map(len, self._pools), np.int64),
             pool_size=np.array([len(pool) for pool in self._pools], dtype=np.uint64),
-            columns=table,
-            event_start=_starts([len(event) for event in self._events], np.int32),
-            pieces=np.array([(piece.kind, piece.argument) for piece in pieces], dtype=np.int32),
-            event_memory=np.array(self._memories, dtype=np.int32),
-            event_moves=np.array(self._moves, dtype=np.uint8),
-            successors=np.hstack([_rows(self._successors, len(self._events)), attached]),
+            columns=np.concatenate(self._columns),
+            event_start=_starts([len(event.pieces) for event in self._events], np.int32),
+            pieces=np.array(pieces, dtype=np.int32),
+            event_memory=np.array([event.memory for event in self._events], dtype=np.int32),
+            event_moves=np.array([event.moves for event in self._events], dtype=np.uint8),
+            successors=np.hstack([_rows([event.successors for event in self._events]), attached]),
             attached=attached.shape[1],
             # Side by side like the pools' columns: a session that begins waits for memory once.
-            actor_rows=np.array([(of, address, *own) for of, own, address in self._actors], dtype=np.int32),
-            class_entry=np.array([entry for entry, *_ in self._classes], dtype=np.int32),
-            class_memory=np.array([memory for _, memory, *_ in self._classes], dtype=np.int32),
-            class_linked=np.array([linked for _, _, linked, _, _ in self._classes], dtype=np.uint8),
-            class_stay=np.array([stay for *_, stay, _ in self._classes], dtype=np.uint64),
-            class_at_once=np.array([at_once for *_, at_once in self._classes], dtype=np.uint64),
+            actor_rows=np.array([(*actor, *attributes) for *actor, attributes in self._actors], dtype=np.int32),
+            class_entry=np.array(entries, dtype=np.int32),
+            class_memory=np.array(memories, dtype=np.int32),
+            class_linked=np.array(linked, dtype=np.uint8),
+            class_stay=_of_16_bits(stay),
+            class_at_once=_of_16_bits(at_once),
             held_pools=np.array(self._held, dtype=np.int32),
             event_longest=np.array(longest, dtype=np.int64),
-            size_pool=sizes.pool if sizes else NOTHING,
-            detail_pool=sizes.details if sizes else NOTHING,
-            closing_pool=sizes.closings[0] if sizes else NOTHING,
-            shortest_closing=sizes.shortest_closing if sizes else 0,
-            documents_per_block=DOCUMENTS_PER_SIZED_BLOCK if sizes else DOCUMENTS_PER_BLOCK,
+            size_pool=sizes.pool,
+            detail_pool=sizes.details,
+            closing_pool=sizes.closings[0],
+            shortest_closing=sizes.shortest_closing,
+            documents_per_block=DOCUMENTS_PER_SIZED_BLOCK if sized else DOCUMENTS_PER_BLOCK,
             actors=actors,
             sessions=sessions,
-            longest=max(self._pools[sizes.pool]) if sizes else max(longest),
+            longest=max(self._pools[sizes.pool] if sized else longest),
             minutes=_starts(minutes, np.int64),
             documents_per_week=documents_per_week,
             start=start,
         )
 
-    def longest_event(self, events: Sequence[int]) -> int:
-        """The most bytes that any of the events can take."""
+    def longest(self, events: Sequence[int]) -> list[int]:
+        """The most bytes that each of the events can take."""
         lengths = [len(fragment) for fragment in self._fragments]
-        pieces = {piece for event in events for piece in self._events[event]}
+        pieces = {piece for event in events for piece in self._events[event].pieces}
         most = {piece: self._most(piece, lengths) for piece in pieces}
-        return max(sum(most[piece] for piece in self._events[event]) for event in events)
+        return [sum(most[piece] for piece in self._events[event].pieces) for event in events]
 
     def _check_sizes(self, sizes: Sizes, longest: Sequence[int]) -> None:
         """Whatever is drawn must fit: the kernel does not look whether there is room."""
@@ -248,26 +251,24 @@ class WorldBuilder:
             raise ValueError("there is no closing for every number of bytes that the longest detail can leave")
 
     def _most(self, piece: Piece, lengths: Sequence[int]) -> int:
-        """The most bytes that a piece can take."""
-        if piece.kind == FIXED:
-            return lengths[piece.argument]
+        """The most bytes that a piece can take, of fragments with these lengths."""
+        if piece.kind in (TIME, DATE, NEW_ADDRESS):
+            return {TIME: TIME_LENGTH, DATE: DATE_LENGTH, NEW_ADDRESS: MOST_OF_ADDRESS}[piece.kind]
+        fragments: Iterable[int] = [piece.argument]
         if piece.kind == DRAWN:
-            return max(lengths[fragment] for fragment in self._pools[piece.argument])
-        if piece.kind == ACTOR:
-            return max(lengths[attributes[piece.argument]] for _, attributes, _ in self._actors)
-        if piece.kind == NEW_ADDRESS:
-            return MOST_OF_ADDRESS
-        if piece.kind == HELD:
-            return max(lengths[fragment] for fragment in self._pools[self._held[piece.argument]])
-        if piece.kind == REMEMBERED:
-            first = [fragment for _, memory, *_ in self._classes for fragment in self._pools[memory]]
-            later = [fragment for fragment in self._memories if fragment != NOTHING]
-            return max(lengths[fragment] for fragment in first + later)
-        return TIME_LENGTH if piece.kind == TIME else DATE_LENGTH
+            fragments = self._pools[piece.argument]
+        elif piece.kind == ACTOR:
+            fragments = (attributes[piece.argument] for *_, attributes in self._actors)
+        elif piece.kind == HELD:
+            fragments = self._pools[self._held[piece.argument]]
+        elif piece.kind == REMEMBERED:
+            first = (fragment for _, memory, *_ in self._classes for fragment in self._pools[memory])
+            fragments = chain(first, (event.memory for event in self._events if event.memory != NOTHING))
+        return max(lengths[fragment] for fragment in fragments)
 
 
-def alias_columns(items: Sequence[int], weights: Sequence[int]) -> tuple[list[int], list[int], list[int]]:
-    """Vose's alias method in exact integers: (own, other, threshold of 32 bits) for each column.
+def alias_columns(items: Sequence[int], weights: Sequence[int]) -> np.ndarray:
+    """Vose's alias method in exact integers: the columns of a pool, as World has them.
 
     Every item keeps its probability to within 2^-32 of a column, so rare ones do appear.
     """
@@ -275,8 +276,9 @@ def alias_columns(items: Sequence[int], weights: Sequence[int]) -> tuple[list[in
     scaled = [weight * count for weight in weights]
     small = [index for index, weight in enumerate(scaled) if weight < total]
     large = [index for index, weight in enumerate(scaled) if weight >= total]
+    # A column with one item has it twice, which makes the threshold indifferent.
     other = list(items)
-    threshold = [1 << THRESHOLD_BITS] * count
+    threshold = [(1 << THRESHOLD_BITS) - 1] * count
     while small and large:
         little, big = small.pop(), large[-1]
         other[little] = items[big]
@@ -284,25 +286,23 @@ def alias_columns(items: Sequence[int], weights: Sequence[int]) -> tuple[list[in
         scaled[big] -= total - scaled[little]
         if scaled[big] < total:
             small.append(large.pop())
-    return list(items), other, threshold
-
-
-def _of_16_bits(percent: int) -> int:
-    """Below which 16 random bits are in so many per cent of the cases."""
-    return percent * (1 << 16) // 100
-
-
-def _rows(rows: dict[int, Sequence[int]], events: int) -> np.ndarray:
-    """A table of events with a row for each event; NOTHING where it has none."""
-    table = np.full((events, max(map(len, rows.values()), default=1)), NOTHING, dtype=np.int32)
-    for event, row in rows.items():
-        table[event] = row
+    # Side by side, so that a draw from a large pool waits for memory once.
+    table = np.zeros((count, 4), dtype=np.uint32)
+    table[:, 0], table[:, 1], table[:, 2] = threshold, items, other
     return table
 
 
-def _starts(lengths: Sequence[int], kind: type) -> np.ndarray:
+def _of_16_bits(percents: Sequence[int]) -> np.ndarray:
+    """Below which 16 random bits are in so many per cent of the cases."""
+    return np.array(percents, dtype=np.uint64) * (1 << 16) // 100
+
+
+def _rows(rows: Sequence[Sequence[int]]) -> np.ndarray:
+    """A table of events with a row for each event; NOTHING where it has none."""
+    width = max(1, *map(len, rows))
+    return np.array([row or [NOTHING] * width for row in rows], dtype=np.int32)
+
+
+def _starts(lengths: Iterable[int], kind: type) -> np.ndarray:
     """Where each of several consecutive parts begins, and where the last one ends."""
-    starts = [0]
-    for length in lengths:
-        starts.append(starts[-1] + length)
-    return np.array(starts, dtype=kind)
+    return np.array(list(accumulate(lengths, initial=0)), dtype=kind)

@@ -130,12 +130,14 @@ class _File:
 
     def __init__(self, path: Path):
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
+        self._direct = True
         try:
             self._handle = os.open(path, flags | os.O_DIRECT, 0o644)
         except OSError as error:
             if error.errno != errno.EINVAL:
                 raise
             self._handle = os.open(path, flags, 0o644)
+            self._direct = False
 
     def write(self, piece: memoryview) -> None:
         """Append the piece."""
@@ -146,7 +148,7 @@ class _File:
                 # Partial writes are allowed, and happen just before a disk is full.
                 piece = piece[os.write(self._handle, piece) :]
             except OSError as error:
-                if error.errno != errno.EINVAL or not self._direct():
+                if error.errno != errno.EINVAL or not self._direct:
                     raise
                 self._write_through_cache()
 
@@ -159,8 +161,6 @@ class _File:
         """Close it; what is missing stays missing."""
         os.close(self._handle)
 
-    def _direct(self) -> bool:
-        return bool(fcntl.fcntl(self._handle, fcntl.F_GETFL) & os.O_DIRECT)
-
     def _write_through_cache(self) -> None:
+        self._direct = False
         fcntl.fcntl(self._handle, fcntl.F_SETFL, fcntl.fcntl(self._handle, fcntl.F_GETFL) & ~os.O_DIRECT)

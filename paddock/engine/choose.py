@@ -6,15 +6,14 @@ import platform
 import re
 import shutil
 import tarfile
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from paddock import paths
 from paddock.engine import download, versions
 from paddock.engine.download import TAR_WORKS
-from paddock.engine.java import Java, choose_java
+from paddock.engine.versions import Java, choose_java
 from paddock.errors import MachineError, UsageError
 from paddock.files import checksum, replacing, require_room
 
@@ -43,13 +42,6 @@ class Engine:
     notes: tuple[str, ...] = ()
 
     @property
-    def java_home(self) -> Path:
-        """The folder of the Java that runs it (embedded engines have one)."""
-        if self.java is None:
-            raise UsageError("This engine runs on the JDK inside its archive.")
-        return self.java.home
-
-    @property
     def runtime_jdk(self) -> str:
         """The value for Rally's --runtime-jdk."""
         return str(self.java.major) if self.java else BUNDLED
@@ -73,25 +65,13 @@ def choose_engine(
     wanted = version or versions.DEFAULT_VERSION
     if engine in (None, "embedded"):
         release = versions.release(wanted)
-        chosen, notes = choose_java(release.java, java)
+        chosen, notes = choose_java(release.java, java, modules=release.java_modules)
         archive = download.fetch(release, progress) if fetch else download.archive_path(wanted)
         urls = {} if TAR_WORKS else _urls(archive)
         return Engine("embedded", wanted, archive, chosen, urls, notes=tuple(notes))
     if engine == "official":
         return _official(wanted, java)
     return _archive(Path(engine or ""), version, java, fetch)
-
-
-def embedded_engine(version: str, report: Callable[[str], None]) -> Engine:
-    """The embedded engine of that version, fetched if need be; ``report`` gets a line when a download starts."""
-
-    @contextmanager
-    def progress(description: str, total: int):  # type: ignore[no-untyped-def]
-        report(f"{description} ({total} bytes)")
-        yield lambda _received: None
-
-    reporting: Callable[[str, int], AbstractContextManager[Callable[[int], None]]] = progress
-    return choose_engine(version, None, None, reporting)
 
 
 def _official(version: str, java: str | None) -> Engine:

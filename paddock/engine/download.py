@@ -10,76 +10,51 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from paddock import paths
-from paddock.engine.versions import Release
+from paddock.engine import root_module
+from paddock.engine.versions import Release, embedded_java
 from paddock.errors import MachineError
-from paddock.files import checksum, read_record, replacing, require_room, write_json
-from paddock.locks import locked
+from paddock.files import checksum, locked, read_record, replacing, require_room, write_json
 
 # Rally unpacks tar files with an extraction filter (esrally/utils/io.py), which Python has from 3.10.12 and 3.11.4 on.
 # On an older one, Debian 12's own 3.11.2 for example, it can unpack nothing but zip files.
 TAR_WORKS = hasattr(tarfile, "data_filter")
 
 
-def suffix() -> str:
-    """The kind of archive for Rally on this Python: ".tar.gz" or ".zip"."""
-    return ".tar.gz" if TAR_WORKS else ".zip"
+@dataclass(frozen=True)
+class Artifact:
+    """A file on Maven Central.
 
-
-def pack(zipped: Path, archive: Path, kind: str) -> None:
-    """Write the contents of Elastic's zip to ``archive``, as that kind of archive.
-
-    :raises MachineError: if the zip is damaged or reaches out of its folder.
+    :param name: for sentences.
     """
-    if kind == ".zip":
-        # Rally's unpacking loses the permissions; the cars' install hook makes the scripts executable again.
-        shutil.copyfile(zipped, archive)
-    else:
-        repack(zipped, archive)
+
+    group: str
+    artifact: str
+    version: str
+    packaging: str
+    sha512: str
+    name: str
 
 
-def repack(zipped: Path, tarball: Path) -> None:
-    """Write the contents of ``zipped`` to ``tarball``.
-
-    The launch scripts become executable, which a tar file keeps. Level 1, because the jars are compressed already.
-
-    :raises MachineError: if the zip is damaged or reaches out of its folder.
-    """
-    try:
-        with zipfile.ZipFile(zipped) as source, tarfile.open(tarball, "w:gz", compresslevel=1) as target:
-            for entry in source.infolist():
-                if entry.filename.startswith("/") or ".." in Path(entry.filename).parts:
-                    raise MachineError(f"The archive {zipped} names a file outside itself ({entry.filename}).")
-                target.addfile(*_member(source, entry))
-    except (zipfile.BadZipFile, OSError, EOFError) as error:
-        raise MachineError(f"The archive {zipped} cannot be repacked: {error}.") from None
-
-
-def _member(source: zipfile.ZipFile, entry: zipfile.ZipInfo) -> tuple[tarfile.TarInfo, io.BytesIO | None]:
-    member = tarfile.TarInfo(entry.filename.rstrip("/"))
-    if entry.is_dir():
-        member.type, member.mode = tarfile.DIRTYPE, 0o755
-        return member, None
-    content = source.read(entry)
-    member.size = len(content)
-    member.mode = 0o755 if "bin" in Path(entry.filename).parts[:-1] else 0o644
-    return member, io.BytesIO(content)
-
-
-GROUP = "org.elasticsearch.distribution.integ-test-zip"
-ARTIFACT = "elasticsearch"
-# The zip, the repacked archive beside it, and some air.
-ROOM = 400 * 2**20
+# Compiles the module that answers GET / on a JRE.
+COMPILER = Artifact(
+    *("org.eclipse.jdt", "ecj", "3.43.0", "jar"),
+    "06d8974af46d81f7a03c257b54fb5854a9b9ba8ab2733db4946745142e07e7dc3e69ea864d4b011230ffb8f92243503d7ffb6ac2ddf9b747c1bbc155c55fb583",
+    "The Eclipse compiler 3.43.0",
+)
+# The zip, its jars to compile against, the repacked archive beside them, and some air.
+ROOM = 500 * 2**20
 
 Progress = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
 
 
 def archive_path(version: str) -> Path:
     """Where the archive lies; as .tar.gz it has the name that the base configuration of our cars ends in."""
-    return paths.distributions_folder() / f"paddock-elasticsearch-{version}{suffix()}"
+    return paths.distributions_folder() / f"paddock-elasticsearch-{version}.{'tar.gz' if TAR_WORKS else 'zip'}"
 
 
 def is_present(release: Release) -> bool:
@@ -89,6 +64,7 @@ def is_present(release: Release) -> bool:
     return (
         archive.is_file()
         and record.get("source-sha512") == release.sha512
+        and record.get("root-module") == _root_module(release)
         and record.get("bytes") == archive.stat().st_size
     )
 
@@ -115,11 +91,17 @@ def fetch(release: Release, progress: Progress) -> Path:
         require_room(paths.distributions_folder(), ROOM, f"The download of Elasticsearch {release.version}")
         temporary = Path(tempfile.mkdtemp(dir=downloads, prefix="fetch-"))
         try:
-            zipped = _download(release, temporary, progress)
-            _check(zipped, release)
+            zipped = _download(_distribution(release), temporary, progress)
+            if release.root_plugin:
+                _add_root_module(zipped, release, temporary, progress)
             with replacing(archive) as growing:
-                pack(zipped, growing, suffix())
-            record = {"version": release.version, "source-sha512": release.sha512, "bytes": archive.stat().st_size}
+                _pack(zipped, growing)
+            record = {
+                "version": release.version,
+                "source-sha512": release.sha512,
+                "root-module": _root_module(release),
+                "bytes": archive.stat().st_size,
+            }
             write_json(_record_path(archive), record)
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
@@ -130,7 +112,38 @@ def _record_path(archive: Path) -> Path:
     return archive.with_name(f"{archive.name}.record.json")
 
 
-def _download(release: Release, folder: Path, progress: Progress) -> Path:
+def _root_module(release: Release) -> str | None:
+    """What tells the module for GET / in an archive from one with another source; None for no module."""
+    return root_module.fingerprint() if release.root_plugin else None
+
+
+def _add_root_module(zipped: Path, release: Release, folder: Path, progress: Progress) -> None:
+    """Add the module that answers GET / to the zip, compiled against the jars in it."""
+    compiler = _download(COMPILER, folder, progress)
+    libraries = folder / "libraries"
+    libraries.mkdir()
+    with zipfile.ZipFile(zipped, "a", zipfile.ZIP_DEFLATED) as archive:
+        home = archive.namelist()[0].split("/")[0]
+        for name in archive.namelist():
+            if Path(name).match("*/lib/*.jar"):
+                (libraries / Path(name).name).write_bytes(archive.read(name))
+        files = root_module.compile_module(release, libraries, embedded_java().home / "bin" / "java", compiler)
+        for name, content in files.items():
+            archive.writestr(f"{home}/modules/{root_module.NAME}/{name}", content)
+
+
+def _distribution(release: Release) -> Artifact:
+    return Artifact(
+        *("org.elasticsearch.distribution.integ-test-zip", "elasticsearch", release.version, "zip"),
+        *(release.sha512, f"Elasticsearch {release.version}"),
+    )
+
+
+def _download(wanted: Artifact, folder: Path, progress: Progress) -> Path:
+    """The file, whose checksum is right.
+
+    :raises MachineError: no network, no such file, or not the expected content.
+    """
     import requests
     from jgo.maven import MavenContext, PythonResolver
 
@@ -143,30 +156,61 @@ def _download(release: Release, folder: Path, progress: Progress) -> Path:
         timeout=30,
     )
     where = f"the mirror {_without_login(mirror)}" if mirror else "Maven Central"
-    artifact = context.project(GROUP, ARTIFACT).at_version(release.version).artifact(packaging="zip")
+    artifact = context.project(wanted.group, wanted.artifact).at_version(wanted.version)
     try:
         with _system_certificates():
-            return Path(artifact.resolve())
+            path = Path(artifact.artifact(packaging=wanted.packaging).resolve())
     except requests.exceptions.RequestException as error:
         raise MachineError(
-            f"Elasticsearch {release.version} could not be downloaded from {where} ({_brief(error)}): the first race "
+            f"{wanted.name} could not be downloaded from {where} ({_brief(error)}): the first race "
             f"needs a network; check it (and HTTPS_PROXY) and call again, or name an archive with --engine PATH."
         ) from None
     except RuntimeError:
         raise MachineError(
-            f"{where[0].upper()}{where[1:]} has no Elasticsearch {release.version}: "
+            f"{where[0].upper()}{where[1:]} has no {wanted.name}: "
             f"check PADDOCK_MAVEN_REPOSITORY, or name an archive at hand with --engine PATH."
         ) from None
-
-
-def _check(zipped: Path, release: Release) -> None:
-    found = checksum(zipped, "sha512")
-    if found != release.sha512:
+    found = checksum(path, "sha512")
+    if found != wanted.sha512:
         raise MachineError(
-            f"The download of Elasticsearch {release.version} is damaged (SHA-512 {found[:12]}..., expected "
-            f"{release.sha512[:12]}...), so it was thrown away: call again; if it comes back, "
+            f"The download of {wanted.name} is damaged (SHA-512 {found[:12]}..., expected "
+            f"{wanted.sha512[:12]}...), so it was thrown away: call again; if it comes back, "
             f"something between here and the server changes files."
         )
+    return path
+
+
+def _pack(zipped: Path, archive: Path) -> None:
+    """Write the contents of Elastic's zip to ``archive``, in the form that Rally can unpack here.
+
+    In a tar file the launch scripts are executable; of a zip Rally's unpacking loses the permissions, and the cars'
+    install hook makes them so again.
+
+    :raises MachineError: if the zip is damaged or reaches out of its folder.
+    """
+    if not TAR_WORKS:
+        shutil.copyfile(zipped, archive)
+        return
+    try:
+        # Level 1, because the jars are compressed already.
+        with zipfile.ZipFile(zipped) as source, tarfile.open(archive, "w:gz", compresslevel=1) as target:
+            for entry in source.infolist():
+                if entry.filename.startswith("/") or ".." in Path(entry.filename).parts:
+                    raise MachineError(f"The archive {zipped} names a file outside itself ({entry.filename}).")
+                target.addfile(*_member(source, entry))
+    except (zipfile.BadZipFile, OSError, EOFError) as error:
+        raise MachineError(f"The archive {zipped} cannot be repacked: {error}.") from None
+
+
+def _member(source: zipfile.ZipFile, entry: zipfile.ZipInfo) -> tuple[tarfile.TarInfo, io.BytesIO | None]:
+    member = tarfile.TarInfo(entry.filename.rstrip("/"))
+    if entry.is_dir():
+        member.type, member.mode = tarfile.DIRTYPE, 0o755
+        return member, None
+    content = source.read(entry)
+    member.size = len(content)
+    member.mode = 0o755 if "bin" in Path(entry.filename).parts[:-1] else 0o644
+    return member, io.BytesIO(content)
 
 
 @contextmanager

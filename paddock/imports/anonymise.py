@@ -33,9 +33,11 @@ from paddock.imports.words import (
     kind_of_word,
 )
 
+_NUMERIC = "numeric"  # a field whose numbers are nobody's
 _NAMED = "named"  # a user, perhaps, who is behind the word without a sign
 # As cutting.py numbers them.
-_KINDS = ("", USER, SECRET, QUERY, HOST, "uid", "command", "for", _NAMED, "scheme", "cookie", "folder", "connect")
+_KINDS = ("", USER, SECRET, QUERY, HOST, "uid", "command", "for", _NAMED, "scheme", "cookie", "folder", "connect",
+          _NUMERIC)  # fmt: skip
 _MARKS = ".:=!?-*#/"  # not counted as parts of words
 _PIECE = 1 << 18  # bytes replaced at a time
 _MOST_ENTRIES, _MOST_BYTES = 200_000, 1 << 24  # of the table; then it begins anew, so that memory stays constant
@@ -49,9 +51,11 @@ class Anonymiser:
     """Replaces in documents under one key.
 
     :param key: 16 to 64 bytes; two imports under one key agree.
+    :param numeric: fields whose numbers say nothing of anybody, which are neither changed nor counted.
     """
 
-    def __init__(self, key: bytes):
+    def __init__(self, key: bytes, numeric: frozenset[str] = frozenset()):
+        self._numeric = numeric
         self._pseudonyms = Pseudonyms(key)
         self._words = Words(self._pseudonyms)
         self._whole = self._words.whole
@@ -89,6 +93,9 @@ class Anonymiser:
         values = values[: cutting.find_values(self._table, source, self._seed, values)]
         self._learn()
         kinds = self._table.entries[values[:, 2], cutting.KIND]
+        numeric = kinds == _KINDS.index(_NUMERIC)
+        kinds[numeric] = cutting.WORD
+        values, kinds = values[~numeric | (values[:, 3] == 1)], kinds[~numeric | (values[:, 3] == 1)]
         numbers = np.where((kinds == cutting.USERS) | (kinds == cutting.SECRETS), cutting.NUMBERS, cutting.WORD)
         domains = np.where(values[:, 3], kinds, numbers)
         self._find_proxied(data, values, domains)
@@ -159,7 +166,8 @@ class Anonymiser:
                 path = f"{self._paths[domain - cutting.PATHS]}.{plain}" if domain > cutting.PATHS else plain
                 path = path[-LONGEST_PATH:]
                 self._paths[entry], self._fields[path] = path, entry
-                entries[number, cutting.KIND] = _KINDS.index(kind_of_field(path))
+                kind = kind_of_field(path) or (_NUMERIC if path in self._numeric else "")
+                entries[number, cutting.KIND] = _KINDS.index(kind)
                 continue
             elif domain == cutting.NUMBERS:
                 changed = self._pseudonyms.number(plain)

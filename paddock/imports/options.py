@@ -6,53 +6,23 @@ import glob
 import hashlib
 import re
 import secrets
-from dataclasses import dataclass
 from pathlib import Path
 
 from paddock.corpora.recipe import recipe_names
 from paddock.errors import FileError, UsageError
-from paddock.imports.bad_lines import BadLineLimit
+from paddock.imports import ImportOptions
 from paddock.imports.formats.catalogue import AUTOMATIC, FormatChoice
 from paddock.imports.times import read_zone
 
-DEFAULT_MAX_BAD = "1%"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _KEY_BYTES = 32
 _SHORTEST_KEY = 16
 _YEARS = (1971, 9998)
 
 
-@dataclass(frozen=True)
-class ImportOptions:
-    """The options of ``./inv corpus.import``; None where nothing was said.
-
-    :param files: names, or patterns such as access.log*; "-" is standard input.
-    :param format: "auto" or as FormatChoice has it.
-    :param max_bad: how many bad lines there may be, as a number or a percentage.
-    :param year: of the first line of each file, for formats without one.
-    :param audit: the file for all that an anonymised import left as it was.
-    :param force: replace the corpus that was imported under this name before.
-    """
-
-    files: tuple[str, ...]
-    name: str
-    format: str = AUTOMATIC
-    track: str | None = None
-    max_bad: str = DEFAULT_MAX_BAD
-    anonymise: bool = False
-    key_file: str | None = None
-    audit: str | None = None
-    shift_to_now: bool = False
-    year: int | None = None
-    zone: str = "UTC"
-    time_field: str | None = None
-    time_format: str | None = None
-    force: bool = False
-
-    @property
-    def choice(self) -> FormatChoice:
-        """The format with what was said of it."""
-        return FormatChoice(self.format, self.zone, self.time_field, self.time_format)
+def format_choice(options: ImportOptions) -> FormatChoice:
+    """The format with what was said of it."""
+    return FormatChoice(options.format, options.zone, options.time_field, options.time_format)
 
 
 def check_options(options: ImportOptions) -> BadLineLimit:
@@ -63,7 +33,7 @@ def check_options(options: ImportOptions) -> BadLineLimit:
     _check_name(options.name)
     read_zone(options.zone)
     if options.format != AUTOMATIC:
-        options.choice.build()
+        format_choice(options).build()
     if options.key_file and not options.anonymise:
         raise UsageError("--key-file is for --anonymise: add that, or leave the key file out.")
     if options.audit and not options.anonymise:
@@ -134,3 +104,38 @@ def _check_name(name: str) -> None:
         )
     if name in recipe_names():
         raise UsageError(f"'{name}' is the name of a recipe: give the imported corpus another --name.")
+
+
+# A percentage of a few lines says nothing, so until then an import goes on.
+_LINES_FOR_A_PERCENTAGE = 10_000
+
+
+class BadLineLimit:
+    """How many bad lines an import may have: a number, or a percentage of its lines.
+
+    :raises UsageError: if the text is neither.
+    """
+
+    def __init__(self, text: str):
+        self.text = text
+        number = text.strip().removesuffix("%").strip()
+        self._percentage = text.strip().endswith("%")
+        try:
+            self._most = float(number) if self._percentage else int(number)
+        except ValueError:
+            raise self._wrong() from None
+        if not 0 <= self._most < float("inf") or (self._percentage and self._most > 100):
+            raise self._wrong()
+
+    def exceeded(self, bad: int, lines: int, at_the_end: bool) -> bool:
+        """Whether these are too many."""
+        if not self._percentage:
+            return bad > self._most
+        if not at_the_end and lines < _LINES_FOR_A_PERCENTAGE:
+            return False
+        return bad * 100 > self._most * lines
+
+    def _wrong(self) -> UsageError:
+        return UsageError(
+            f"--max-bad is a number of lines or a percentage of them, such as 100 or 5%, not '{self.text}'."
+        )

@@ -14,25 +14,21 @@ from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
 from paddock.errors import MachineError
-from paddock.imports.formats.base import BadLine
+from paddock.imports.formats.base import TOO_LONG, BadLine, LineFormat
 from paddock.imports.formats.catalogue import FormatChoice
-from paddock.imports.formats.json_lines import DEEPEST, JsonLines
-from paddock.imports.formats.lines import TRACE_LINE, AccessLog
+from paddock.imports.formats.json_lines import JsonLines
+from paddock.imports.formats.layouts import LAYOUTS
 from paddock.imports.shape import TIME_FIELD, Fitter, Shape
 from paddock.imports.sources import LONGEST_LINE, Block, LongLine
-from paddock.imports.text import decoded, is_utf8, to_json
+from paddock.imports.text import decoded, encoded, is_utf8, to_json
 from paddock.imports.times import IsoTimes, TimeRange
 
 if TYPE_CHECKING:  # imported where they are needed, because numba takes its time
     from paddock.imports.anonymise import Anonymiser
-    from paddock.imports.quick import QuickLines
+    from paddock.imports.reading import LayoutReader
 
-_LEAST_FIELDS = 4  # of a usual line of an access log: client, method, path and status
 _BEGIN = f'{{"{TIME_FIELD}":"'.encode("ascii")
-TOO_LONG = f"longer than {LONGEST_LINE >> 20} MiB"
 
 
 @dataclass(frozen=True)
@@ -48,17 +44,17 @@ class ParsingPlan:
 
     @property
     def in_bulk(self) -> bool:
-        """Whether compiled code parses most lines, and nothing need be fitted to the track."""
-        if self.choice.time_format is not None or self.choice.name == JsonLines.name:
+        """Whether the track has a place for all that the documents of this format have."""
+        if self.choice.name not in LAYOUTS:
             return False
-        from paddock.imports.quick import takes_usual  # and with it numba, which takes its time
+        from paddock.imports.reading import taken_as_they_are  # and with it numba, which takes its time
 
-        return takes_usual(self.choice.name, self.shape)
+        return taken_as_they_are(self.choice.name, self.shape)
 
     @property
     def compiled(self) -> bool:
         """Whether most of the work leaves Python's global lock alone, so that threads do."""
-        return self.in_bulk and self.key is None
+        return self.choice.name in LAYOUTS and self.key is None
 
 
 @dataclass
@@ -74,6 +70,7 @@ class Parsed:
     :param fields, left_out: how many values documents have (at the least), and how many the track has no place for,
         by field.
     :param assumed: "year" and "zone" if times lacked them.
+    :param unread: a time that could not be read; "" if there is none.
     :param not_utf8: lines with bytes that are no UTF-8.
     :param kept: words that the anonymisation left as they were, and how often.
     :param kinds: field and kind of its values, where the index takes any fields.
@@ -91,6 +88,7 @@ class Parsed:
     times: TimeRange = field(default_factory=TimeRange)
     not_utf8: int = 0
     assumed: set[str] = field(default_factory=set)
+    unread: str = ""
     fields: int = field(default=0, compare=False)
     left_out: Counter[str] = field(default_factory=Counter)
     kinds: set[tuple[str, str]] = field(default_factory=set)
@@ -110,78 +108,64 @@ class BlockParser:
         if plan.key:
             from paddock.imports.anonymise import Anonymiser
 
-            self._anonymiser = Anonymiser(plan.key)
+            self._anonymiser = Anonymiser(plan.key, plan.shape.numeric)
         self._objects = self._format if isinstance(self._format, JsonLines) else None
         self._fitter = Fitter(plan.shape, notes_kinds=self._objects is not None and not plan.shape.strict)
-        self._quick: QuickLines | None = None
-        if plan.in_bulk:
-            from paddock.imports.quick import QuickLines
+        self._reader: LayoutReader | None = None
+        if plan.choice.name in LAYOUTS:
+            from paddock.imports.reading import LayoutReader
 
-            self._quick = QuickLines(self._format, self._times)
-        if isinstance(self._format, AccessLog):
-            self._format.with_message = not plan.shape.strict
+            self._reader = LayoutReader(plan.choice.name, self._format.clock, plan.shape, self._fitter)
 
     def parse(self, block: Block) -> Parsed:
         """The block's documents and all that is to be said of it."""
         self._format.clock.follow(block.years)
         self._fitter.begin()
         parsed = Parsed(block.source, lines=block.lines)
-        pieces: list[bytes] = []
-        if self._quick:
-            for found in self._quick.stretches(block.data, block.years):
-                if found.documents:
-                    pieces.append(found.data)
-                    parsed.documents += found.documents
-                    parsed.fields += found.documents * _LEAST_FIELDS
-                    parsed.times.then(found.times)
-                else:
-                    self._slow(decoded(found.data), block.line + found.line, parsed, pieces)
-        elif self._objects:
-            self._json(self._objects, block.data, block.line, parsed, pieces)
-        else:
-            self._slow(decoded(block.data), block.line, parsed, pieces)
-        parsed.data = b"".join(pieces)
+        if isinstance(self._format, LineFormat):
+            parsed.data = self._line_by_line(self._format, block, parsed)
+        elif self._reader:
+            parsed.data = self._reader.read(block, parsed)
         if self._anonymiser:
             parsed.data = self._anonymiser.lines(parsed.data)
             parsed.kept = self._anonymiser.kept()
-        parsed.left_out, parsed.kinds = self._fitter.left_out, self._fitter.kinds
+        parsed.left_out += self._fitter.left_out
+        parsed.kinds = self._fitter.kinds
         parsed.assumed = set(self._format.clock.assumed)
         return parsed
 
-    def _json(self, objects: JsonLines, data: bytes, first_line: int, parsed: Parsed, pieces: list[bytes]) -> None:
-        """Objects that orjson reads as the standard library does; all other lines one by one."""
-        for number, line in enumerate(data.removesuffix(b"\n").split(b"\n"), first_line):
+    def _line_by_line(self, of: LineFormat, block: Block, parsed: Parsed) -> bytes:
+        pieces: list[bytes] = []
+        for number, whole in enumerate(block.data.removesuffix(b"\n").split(b"\n"), block.line):
+            line = whole.removesuffix(b"\r")
             try:
-                document = orjson.loads(line)
-                # It rounds whole numbers beyond 64 bits to fractions; such large ones it writes with an exponent.
-                if b"e+" in orjson.dumps(document) or len(line) > LONGEST_LINE or type(document) is not dict:
-                    raise ValueError
-                if line.count(b"{") + line.count(b"[") > DEEPEST:  # perhaps within one another
-                    raise ValueError
-                event = objects.taken(document, b"null" in line)
-            except (ValueError, TypeError, BadLine):
-                self._slow(decoded(line + b"\n"), number, parsed, pieces)
+                event = self._objects.quickly(line) if self._objects else None
+                if event:
+                    pieces.append(self._written(*event, parsed))
+                    continue
+            except BadLine as reason:
+                parsed.unread = parsed.unread or reason.value
+                parsed.bad.append((number, str(reason), decoded(line)))
                 continue
-            try:
-                self._add(*event, parsed, pieces)
-            except BadLine as reason:
-                parsed.bad.append((number, str(reason), decoded(line.removesuffix(b"\r"))))
+            text = decoded(line)
+            parsed.not_utf8 += not is_utf8(text)
+            if not text.strip():
+                parsed.blank += 1
+                continue
+            records = of.records(text)
+            parsed.further += len(records) - 1
+            for record in records:
+                try:
+                    if len(line) > LONGEST_LINE and len(encoded(record)) > LONGEST_LINE:
+                        raise BadLine(TOO_LONG)
+                    pieces.append(self._written(*of.event(record), parsed))
+                except BadLine as reason:
+                    parsed.unread = parsed.unread or reason.value
+                    parsed.bad.append((number, str(reason), record))
+        return b"".join(pieces)
 
-    def _slow(self, text: str, first_line: int, parsed: Parsed, pieces: list[bytes]) -> None:
-        for number, line, more in self._events(text, first_line, parsed):
-            try:
-                # A character has a byte at least, so most lines need not be encoded to be measured.
-                if (more or len(line) > LONGEST_LINE // 4) and _size((line, *more)) > LONGEST_LINE:
-                    raise BadLine(TOO_LONG)
-                self._add(*self._format.event(line, more), parsed, pieces)
-            except BadLine as reason:
-                parsed.bad += [(number + place, str(reason), each) for place, each in enumerate((line, *more))]
-            else:
-                parsed.joined += len(more)
-                parsed.traces += sum(1 for each in more if TRACE_LINE.match(each))
-
-    def _add(self, milliseconds: int, document: dict[str, Any], parsed: Parsed, pieces: list[bytes]) -> None:
-        """Write the document as a line of JSON, its time first."""
+    def _written(self, milliseconds: int, document: dict[str, Any], parsed: Parsed) -> bytes:
+        """The document as a line of JSON, its time first."""
         document = self._fitter.fit(document)
         fields = len(document)
         document.pop(TIME_FIELD, None)
@@ -192,46 +176,10 @@ class BlockParser:
             raise BadLine("the time is out of range") from None
         except ValueError:
             raise BadLine("a value that JSON cannot hold") from None
-        pieces.append(b"".join((_BEGIN, time.encode("ascii"), b'",' if document else b'"', rest[1:], b"\n")))
         parsed.fields += fields
         parsed.documents += 1
         parsed.times.saw(milliseconds)
-
-    def _events(self, text: str, first_line: int, parsed: Parsed) -> Iterator[tuple[int, str, list[str]]]:
-        """The number of an event's first line, that line and its further ones; counts blank lines between events."""
-        start, records = self._format.start, self._format.records
-        returns, ascii_only = "\r" in text, text.isascii()
-        lines = text.split("\n")
-        if not lines[-1]:
-            lines.pop()
-        event, begun = "", first_line
-        more: list[str] = []
-        for number, line in enumerate(lines, first_line):
-            if returns and line[-1:] == "\r":
-                line = line[:-1]
-            if not ascii_only and not is_utf8(line):
-                parsed.not_utf8 += 1
-            if start is not None and event and not start.match(line):
-                more.append(line)
-                continue
-            if event:
-                yield begun, event, more
-                event, more = "", []
-            if not line.strip():
-                parsed.blank += 1
-                continue
-            event, begun = line, number
-            if len(found := records(line)) > 1:
-                *whole, event = found
-                parsed.further += len(whole)
-                for record in whole:
-                    yield number, record, []
-        if event:
-            yield begun, event, more
-
-
-def _size(lines: Iterable[str]) -> int:
-    return sum(len(each.encode("utf-8", "replace")) for each in lines)
+        return b"".join((_BEGIN, time.encode("ascii"), b'",' if document else b'"', rest[1:], b"\n"))
 
 
 _MOST_PROCESSES = 16

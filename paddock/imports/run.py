@@ -4,70 +4,42 @@ from __future__ import annotations
 
 import datetime
 import re
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
+from contextlib import closing, nullcontext
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
-from paddock.corpora.finish import Provenance, finish_corpus, unfinished
-from paddock.corpora.record import FROM_IMPORT, CorpusRecord, companion_files, corpus_file, corpus_name
-from paddock.corpora.store import list_corpora
+from paddock.corpora.record import (
+    FROM_IMPORT,
+    CorpusRecord,
+    Provenance,
+    companion_files,
+    corpus_file,
+    corpus_name,
+    finish_corpus,
+    unfinished,
+)
+from paddock.corpora.store import Progress, list_corpora
 from paddock.corpora.writer import CorpusWriter, Written
 from paddock.errors import UsageError
 from paddock.files import require_room
-from paddock.imports.bad_lines import BadLineLimit, BadLines
-from paddock.imports.detect import choose_format, sample_block, try_out
-from paddock.imports.formats.base import NO_TIME_READ
+from paddock.imports import ImportOptions
+from paddock.imports.detect import choose_format, sample_block, try_out, unread_time
+from paddock.imports.formats.base import NO_TIME_READ, TOO_LONG
 from paddock.imports.formats.catalogue import FormatChoice
-from paddock.imports.options import ImportOptions, anonymisation_key, check_options, expanded
-from paddock.imports.parsing import TOO_LONG, BlockParser, ParsingPlan, parse_all
+from paddock.imports.options import BadLineLimit, anonymisation_key, check_options, expanded, format_choice
+from paddock.imports.parsing import BlockParser, ParsingPlan, parse_all
 from paddock.imports.shape import TIME_FIELD, Shape, track_shape
-from paddock.imports.sources import Block, LongLine, Source, blocks, open_sources
-from paddock.imports.summary import ImportSummary, Totals, details
+from paddock.imports.sources import BLOCK_BYTES, Block, LongLine, Source, blocks, open_sources
+from paddock.imports.summary import BadLines, ImportSummary, Totals
 from paddock.imports.text import decoded
 from paddock.imports.times import Clock, IsoTimes, YearRule, read_zone
 from paddock.paths import data_folder
-
-_PIECE = 8 << 20
-_BEGIN = len(f'{{"{TIME_FIELD}":"')
-_LENGTH = len("2026-01-05T10:00:00")
-
-
-def shifted(file: Path, seconds: int) -> Iterator[tuple[bytes, int]]:
-    """The documents of a file, their times ``seconds`` later, in blocks with their number of documents.
-
-    Each document is a line that begins with its time.
-    """
-    clock, times = Clock(), IsoTimes()
-    rest = b""
-    with file.open("rb") as source:
-        while piece := source.read(_PIECE):
-            end = piece.rfind(b"\n") + 1
-            if not end:
-                rest += piece
-                continue
-            data = np.frombuffer(bytearray(rest + piece[:end]), np.uint8)
-            rest = piece[end:]
-            begins = np.concatenate(([0], np.flatnonzero(data == ord("\n"))[:-1] + 1)) + _BEGIN
-            places = begins[:, None] + np.arange(_LENGTH)
-            seen = data[places]
-            # Consecutive documents often have the same second.
-            changes = np.concatenate(([True], np.any(seen[1:] != seen[:-1], axis=1)))
-            found = seen[changes].view(f"S{_LENGTH}")[:, 0].tolist()
-            moved = b"".join(
-                times.text(clock.milliseconds(text.decode("ascii")) + seconds * 1000)[:_LENGTH].encode("ascii")
-                for text in found
-            )
-            data[places] = np.frombuffer(moved, np.uint8).reshape(-1, _LENGTH)[np.cumsum(changes) - 1]
-            yield data.tobytes(), len(begins)
-
-
-# Called with a description and the number of bytes to read; gives a function that takes those read since its last call.
-Progress = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
 
 _A_DAY = 86_400
 _MOST_LEFT_OUT = 9  # times as many values as are kept
@@ -90,7 +62,7 @@ def import_corpus(
     limit = check_options(options)
     key = anonymisation_key(options)
     sources = open_sources(expanded(options.files))
-    choice = choose_format(options.choice, sources[0], say)
+    choice = choose_format(format_choice(options), sources[0], say)
     track = options.track or choice.track
     shape = track_shape(track)
     earlier = _earlier_imports(track, options)
@@ -99,8 +71,10 @@ def import_corpus(
         say(f"In the order of their first time stamps: {', '.join(source.label for source, _ in ordered)}.")
     _check_first_lines(choice, shape, sources[0])
     folder = data_folder(corpus_name(track))
-    require_room(folder, _bytes_at_least(sources, 2 if options.shift_to_now else 1), f"The corpus '{options.name}'")
-    work = _Import(options, ParsingPlan(choice, shape, key), ordered, limit, folder / f"{options.name}.bad.txt")
+    # JSON is never shorter than the lines of a log.
+    least = sum(source.size * (_UNFOLDED if source.compression else 1) for source in sources)
+    require_room(folder, least * (2 if options.shift_to_now else 1), f"The corpus '{options.name}'")
+    work = _Import(options, ParsingPlan(choice, shape, key), ordered, limit, folder)
     with unfinished(track) as temporary:
         earlier = _earlier_imports(track, options)  # another import may have ended while this one waited for the lock
         summary = work.run(temporary, track, progress, processes)
@@ -111,31 +85,25 @@ def import_corpus(
     return summary
 
 
+@dataclass(frozen=True)
 class _Import:
     """One import whose options have been checked and whose files have been looked at."""
 
-    def __init__(
-        self,
-        options: ImportOptions,
-        plan: ParsingPlan,
-        sources: list[tuple[Source, YearRule]],
-        limit: BadLineLimit,
-        bad_file: Path,
-    ):
-        self._options = options
-        self._plan = plan
-        self._sources = sources
-        self._limit = limit
-        self._bad_file = bad_file
-        self._totals = Totals()
+    options: ImportOptions
+    plan: ParsingPlan
+    sources: list[tuple[Source, YearRule]]
+    limit: BadLineLimit
+    folder: Path
+    totals: Totals = field(default_factory=Totals)
 
     def run(self, temporary: Path, track: str, progress: Progress | None, processes: int | None) -> ImportSummary:
         began = time.monotonic()
-        total = sum(source.size for source, _ in self._sources)
-        shown = progress(f"Importing '{self._options.name}'", total) if progress else nullcontext()
-        unshifted = temporary.with_suffix(".unshifted") if self._options.shift_to_now else temporary
+        options, totals = self.options, self.totals
+        total = sum(source.size for source, _ in self.sources)
+        shown = progress(f"Importing '{options.name}'", total) if progress else nullcontext()
+        unshifted = temporary.with_suffix(".unshifted") if options.shift_to_now else temporary
         try:
-            with shown as advance, BadLines(self._bad_file) as bad:
+            with shown as advance, closing(BadLines(self.folder, options.name)) as bad:
                 written = self._parse_and_write(unshifted, bad, advance, processes)
             seconds = self._seconds_to_now()
             if seconds is not None:
@@ -143,59 +111,70 @@ class _Import:
         finally:
             if unshifted != temporary:
                 unshifted.unlink(missing_ok=True)
-        if self._options.audit:
-            names = sorted({name for name, _ in self._totals.kinds})
-            self._totals.audit.write(Path(self._options.audit).expanduser(), names)
-        record = finish_corpus(
-            temporary,
-            written,
-            corpus_file(track, self._options.name, written.documents),
-            Provenance(self._options.name, track, FROM_IMPORT, details=self._details(bad, seconds or 0)),
+        if options.audit:
+            totals.audit.write(Path(options.audit).expanduser(), {name for name, _ in totals.kinds})
+        details = totals.details(
+            bad.reasons,
+            sources=[
+                {"name": source.label, "bytes": source.size, "lines": totals.lines_of[source.label]}
+                for source, _ in self.sources
+            ],
+            format=self.plan.choice.name,
+            zone=options.zone,
+            year=options.year,
+            time_field=options.time_field,
+            time_format=options.time_format,
+            anonymised=options.anonymise,
+            shifted_seconds=seconds or 0,
         )
-        seconds_taken = time.monotonic() - began
-        return ImportSummary(record, bad.keep(), seconds_taken, self._totals.read_bytes, self._options.audit)
+        file = corpus_file(track, options.name, written.documents)
+        record = finish_corpus(temporary, written, file, Provenance(options.name, track, FROM_IMPORT, details=details))
+        return ImportSummary(record, bad.keep(), time.monotonic() - began, totals.read_bytes, options.audit)
 
     def _parse_and_write(
         self, file: Path, bad: BadLines, advance: Callable[[int], None] | None, processes: int | None
     ) -> Written:
-        totals = self._totals
+        totals = self.totals
         with CorpusWriter(file) as writer:
-            for result in parse_all(self._blocks(advance), self._plan, processes):
+            for result in parse_all(self._blocks(advance), self.plan, processes):
+                totals.add(result)
                 if isinstance(result, LongLine):
-                    totals.add_long_line(result.source)
                     text = f"{decoded(result.beginning)} ... ({result.size:,} bytes)"
                     bad.add(result.source, result.line, TOO_LONG, text)
                 else:
-                    totals.add(result)
                     for line, reason, text in result.bad:
                         bad.add(result.source, line, reason, text)
                     if result.documents:
                         writer.write(result.data, result.documents)
                 self._check_limit(bad, at_the_end=False)
             self._check_limit(bad, at_the_end=True)
-            _check_left_out(self._plan.shape, totals.fields, totals.left_out)
+            _check_left_out(self.plan.shape, totals.fields, totals.left_out)
             if totals.documents == 0:
+                reason, (place, _) = next(iter(bad.first.items()), ("all are blank", ("", "")))
+                where = f", first at {place}; see {bad.file}" if place else ""
                 raise UsageError(
-                    f"None of the {totals.lines:,} lines is an event{_where(bad)}: there is nothing to import."
+                    f"None of the {totals.lines:,} lines is an event ({reason}{where}): there is nothing to import."
                 )
             return writer.finish()
 
     def _blocks(self, advance: Callable[[int], None] | None) -> Iterator[Block | LongLine]:
         """The blocks of all sources, counting the bytes on the way."""
-        start = self._plan.choice.build().start
+        start = self.plan.choice.build().start
         event_start = re.compile(start.pattern.encode("ascii")) if start else None
-        for source, years in self._sources:
+        for source, years in self.sources:
             for item in blocks(source.pieces(advance), source.label, years, event_start):
-                self._totals.read_bytes += len(item.data) if isinstance(item, Block) else item.size + 1
+                self.totals.read_bytes += len(item.data) if isinstance(item, Block) else item.size + 1
                 yield item
 
     def _check_limit(self, bad: BadLines, at_the_end: bool) -> None:
-        if not self._limit.exceeded(bad.count, self._totals.lines, at_the_end):
+        if not self.limit.exceeded(bad.count, self.totals.lines, at_the_end):
             return
         reason, _ = bad.reasons.most_common(1)[0]
+        place, line = bad.first[reason]
+        value = f"{unread_time(self.plan.choice, line)}is the " if reason == NO_TIME_READ else ""
         raise UsageError(
-            f"{bad.count:,} of the first {self._totals.lines:,} lines are bad, more than --max-bad {self._limit.text} "
-            f"allows; most often: {reason} (first at {bad.examples[reason]}). They are in {bad.file}: mend the log, "
+            f"{bad.count:,} of the first {self.totals.lines:,} lines are bad, more than --max-bad {self.limit.text} "
+            f"allows; most often: {reason} ({value}first, at {place}). They are in {bad.file}: mend the log, "
             f"{_remedy(reason)}, or raise --max-bad."
         )
 
@@ -204,8 +183,8 @@ class _Import:
 
         :raises UsageError: if the earliest one would be moved before the year 1.
         """
-        earliest, latest = self._totals.times.earliest, self._totals.times.latest
-        if not self._options.shift_to_now or earliest is None or latest is None:
+        earliest, latest = self.totals.times.earliest, self.totals.times.latest
+        if not self.options.shift_to_now or earliest is None or latest is None:
             return None
         seconds, times = int(time.time()) - latest // 1000, IsoTimes()
         try:
@@ -216,24 +195,6 @@ class _Import:
                 f"leave it out, or take the lines with the wrong times out."
             ) from None
         return seconds
-
-    def _details(self, bad: BadLines, shifted_seconds: int) -> dict[str, object]:
-        options = self._options
-        return details(
-            self._totals,
-            bad.reasons,
-            sources=[
-                {"name": source.label, "bytes": source.size, "lines": self._totals.lines_of[source.label]}
-                for source, _ in self._sources
-            ],
-            format=self._plan.choice.name,
-            zone=options.zone,
-            year=options.year,
-            time_field=options.time_field,
-            time_format=options.time_format,
-            anonymised=options.anonymise,
-            shifted_seconds=shifted_seconds,
-        )
 
 
 def _earlier_imports(track: str, options: ImportOptions) -> list[CorpusRecord]:
@@ -272,11 +233,6 @@ def _in_order(sources: list[Source], choice: FormatChoice, year: int | None) -> 
     return [(source, years) for source, years, _ in found]
 
 
-def _bytes_at_least(sources: list[Source], copies: int) -> int:
-    """What the documents will take at the least: JSON is never shorter than the lines of a log."""
-    return copies * sum(source.size * (_UNFOLDED if source.compression else 1) for source in sources)
-
-
 def _check_first_lines(choice: FormatChoice, shape: Shape, source: Source) -> None:
     """Refuse a track that has no place for what the log says, before anything is written.
 
@@ -310,15 +266,28 @@ def _check_left_out(shape: Shape, kept: int, left_out: Counter[str]) -> None:
         )
 
 
-def _where(bad: BadLines) -> str:
-    if not bad.count:
-        return ""
-    reason, _ = bad.reasons.most_common(1)[0]
-    return f" ({reason}, first at {bad.examples[reason]}; see {bad.file})"
+_BEGIN = len(f'{{"{TIME_FIELD}":"')
+_LENGTH = len("2026-01-05T10:00:00")
 
 
 def _write_shifted(source: Path, target: Path, seconds: int) -> Written:
-    with CorpusWriter(target) as writer:
-        for block, documents in shifted(source, seconds):
-            writer.write(block, documents)
+    """Write the documents of a file, lines that begin with their times, with these so many seconds later."""
+    clock, times = Clock(), IsoTimes()
+    with source.open("rb") as stream, CorpusWriter(target) as writer:
+        pieces = iter(lambda: stream.read(BLOCK_BYTES), b"")
+        for block in blocks(pieces, str(source), YearRule(0), longest=sys.maxsize):
+            if isinstance(block, LongLine):
+                raise RuntimeError("no line is too long")
+            data = np.frombuffer(bytearray(block.data), np.uint8)
+            begins = np.concatenate(([0], np.flatnonzero(data == ord("\n"))[:-1] + 1)) + _BEGIN
+            places = begins[:, None] + np.arange(_LENGTH)
+            seen = data[places]
+            # Consecutive documents often have the same second.
+            changes = np.concatenate(([True], np.any(seen[1:] != seen[:-1], axis=1)))
+            moved = b"".join(
+                times.text(clock.milliseconds(text.decode("ascii")) + seconds * 1000)[:_LENGTH].encode("ascii")
+                for text in seen[changes].view(f"S{_LENGTH}")[:, 0].tolist()
+            )
+            data[places] = np.frombuffer(moved, np.uint8).reshape(-1, _LENGTH)[np.cumsum(changes) - 1]
+            writer.write(data.tobytes(), block.lines)
         return writer.finish()

@@ -15,9 +15,9 @@ from paddock.paths import TRACKS
 from paddock.tracks import track_names
 
 TIME_FIELD = "@timestamp"
-_WHOLE_NUMBERS = {"byte": 7, "short": 15, "integer": 31, "long": 63}
-_NUMBERS = frozenset(("float", "double", "half_float", "scaled_float"))
-_CHECKED = frozenset(("ip", *_WHOLE_NUMBERS, *_NUMBERS))  # types that do not take any text, number or boolean
+WHOLE_NUMBERS = {"byte": 7, "short": 15, "integer": 31, "long": 63}
+NUMBERS = frozenset(("float", "double", "half_float", "scaled_float"))
+_CHECKED = frozenset(("ip", *WHOLE_NUMBERS, *NUMBERS))  # types that do not take any text, number or boolean
 _KINDS = {str: "texts", bool: "booleans", int: "numbers", float: "numbers", dict: "objects", list: "lists"}
 _CACHED = 100_000
 _MOST_LAYOUTS = 5_000  # then it begins anew, so that memory stays constant
@@ -41,6 +41,12 @@ class Shape:
     track: str
     strict: bool
     properties: Mapping[str, Any] = field(hash=False)
+
+    @property
+    def numeric(self) -> frozenset[str]:
+        """The fields that are numbers to the track."""
+        types = {**WHOLE_NUMBERS, **dict.fromkeys(NUMBERS)}
+        return frozenset(name for name, mapping in self.properties.items() if mapping.get("type") in types)
 
 
 def track_shape(track: str) -> Shape:
@@ -177,12 +183,12 @@ class Fitter:
             return kind in ("", "object", "flattened")
         if kind == "ip":
             return isinstance(value, str) and self.is_address(value)
-        if kind in _WHOLE_NUMBERS:
+        if kind in WHOLE_NUMBERS:
             try:
-                return not isinstance(value, bool) and abs(int(value)) < 1 << _WHOLE_NUMBERS[kind]
+                return not isinstance(value, bool) and abs(int(value)) < 1 << WHOLE_NUMBERS[kind]
             except (ValueError, OverflowError):
                 return False
-        if kind in _NUMBERS:
+        if kind in NUMBERS:
             try:
                 return not isinstance(value, bool) and abs(float(value)) < float("inf")
             except ValueError:

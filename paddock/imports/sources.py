@@ -30,6 +30,15 @@ _COMPRESSED_PIECE = 64 << 10
 _ZSTD_SKIPPABLE = tuple(bytes([low]) + b"\x2a\x4d\x18" for low in range(0x50, 0x60))
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _LOOKED_AT = 4096
+# What is refused, with the command that writes what is in it to standard output.
+_PACKED = {
+    b"\xfd7zXZ\0": ("xz data", "xz -dc"),
+    b"PK\x03\x04": ("a zip archive", "unzip -p"),
+    b"\x04\x22\x4d\x18": ("lz4 data", "lz4 -dc"),
+    b"7z\xbc\xaf\x27\x1c": ("a 7z archive", "7z e -so"),
+    b"\x1f\x9d": ("data of compress", "uncompress -c"),
+}
+_TAR, _TAR_OPTIONS = slice(257, 262), {"": "", "gzip": "z", "bzip2": "j", "zstd": " --zstd -"}
 _HEAD = 1 << 20  # of a pipe, to find its format
 
 
@@ -156,6 +165,14 @@ def _looked_at(source: Source) -> Source:
     first = source.beginning(1, _LOOKED_AT)[:_LOOKED_AT]
     if not first:
         raise FileError(source.label, "this is empty: there is nothing in it.")
+    if first[_TAR] == b"ustar":
+        kind, unpack = "a tar archive", f"tar -xO{_TAR_OPTIONS[source.compression]}f"
+    else:
+        kind, unpack = next((said for begin, said in _PACKED.items() if first.startswith(begin)), ("", ""))
+    if kind:
+        raise FileError(
+            source.label, f"this is {kind}: unpack it on the way, '{unpack} FILE | ./inv corpus.import - --name NAME'."
+        )
     if first.startswith(_UTF16_MARKS):
         raise FileError(source.label, "this is UTF-16: convert it first, with 'iconv -f UTF-16 -t UTF-8'.")
     # Logs have a control character now and then; executables, images and archives are full of them.
@@ -262,8 +279,9 @@ def blocks(
     years: YearRule,
     start: re.Pattern[bytes] | None = None,
     size: int = BLOCK_BYTES,
+    longest: int = LONGEST_LINE,
 ) -> Iterator[Block | LongLine]:
-    """Cut a source into blocks of about ``size`` bytes.
+    """Cut a source into blocks of about ``size`` bytes; longer lines than ``longest`` bytes become no part of them.
 
     :param start: matches the first line of an event; blocks then begin with one, wherever there is one.
     """
@@ -287,7 +305,7 @@ def blocks(
             continue
         data = b"".join(waiting)
         end = data.rfind(b"\n") + 1
-        if len(data) - end > LONGEST_LINE:
+        if len(data) - end > longest:
             skipped, beginning = len(data) - end, data[end : end + KEPT_OF_LONG_LINES]
             cut, data = end, data[:end]
         else:

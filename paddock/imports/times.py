@@ -6,10 +6,13 @@ import datetime
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from paddock.errors import UsageError
+
+if TYPE_CHECKING:
+    import numpy as np
 
 _MONTH_NAMES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTHS = {name: number for number, name in enumerate(_MONTH_NAMES, 1)}
@@ -20,6 +23,7 @@ _LONGEST = 100  # characters of a time in one of the usual forms
 _CACHED = 50_000  # minutes; then it begins anew, so that memory stays constant
 
 _ZONE = r"(?P<zone>Z|UTC|GMT|[+-]\d\d(?::?\d\d)?)?"
+_OFFSET = re.compile(r"[+-]\d\d(?::?[0-5]\d)?", re.ASCII)
 _CLOCK = r"(?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d)(?:[.,](?P<fraction>\d{1,9}))?"
 _MONTH_NAME = r"(?P<name>[A-Za-z]{3})[a-z]*"
 
@@ -30,11 +34,12 @@ _SHAPES = tuple(
         rf"(?P<year>\d{{4}})[-/](?P<month>\d\d)[-/](?P<day>\d\d)[T ]{_CLOCK}",
         rf"(?P<day>\d\d)/{_MONTH_NAME}/(?P<year>\d{{4}}):{_CLOCK}",  # Apache
         rf"{_MONTH_NAME} {{1,2}}(?P<day>\d{{1,2}}) {_CLOCK}",  # RFC 3164: no year
+        rf"{_MONTH_NAME} {{1,2}}(?P<day>\d{{1,2}}) (?P<year>\d{{4}}) {_CLOCK}",  # Cisco
         rf"(?P<day>\d\d)[- ]{_MONTH_NAME}[- ](?P<year>\d{{4}}) {_CLOCK}",  # Tomcat, log4j's DATE
         rf"(?:[A-Z][a-z]{{2}},? )?(?P<day>\d{{1,2}}) {_MONTH_NAME} (?P<year>\d{{4}}) {_CLOCK}",  # RFC 2822
         rf"[A-Z][a-z]{{2}} {_MONTH_NAME} {{1,2}}(?P<day>\d{{1,2}}) {_CLOCK} (?P<year>\d{{4}})",  # ctime
         rf"(?P<year>\d\d)/(?P<month>\d\d)/(?P<day>\d\d) {_CLOCK}",  # Hadoop and Spark
-        rf"(?P<month>\d\d)-(?P<day>\d\d) {_CLOCK}",  # Android
+        rf"(?P<month>\d\d)-?(?P<day>\d\d) {_CLOCK}",  # Android, klog
         r"(?P<year>\d\d)(?P<month>\d\d)(?P<day>\d\d) (?P<hour>\d\d)(?P<minute>\d\d)(?P<second>\d\d)",  # HDFS
         r"(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)T?(?P<hour>\d\d)(?P<minute>\d\d)(?P<second>\d\d)"
         r"(?:[.,](?P<fraction>\d{1,9}))?",
@@ -86,6 +91,13 @@ class TimeRange:
             self.latest = milliseconds
         self.last = milliseconds
 
+    def saw_all(self, moments: np.ndarray) -> None:
+        """Events of those times came next."""
+        if len(moments):
+            first, last = int(moments[0]), int(moments[-1])
+            backwards = int((moments[1:] < moments[:-1]).sum())
+            self.then(TimeRange(first, last, int(moments.min()), int(moments.max()), backwards))
+
     def then(self, other: TimeRange) -> None:
         """The events of another range came next."""
         if other.first is None or other.last is None or other.earliest is None or other.latest is None:
@@ -103,6 +115,7 @@ class Clock:
     :param zone: of times that have none (an IANA name).
     :param form: None for any of the usual forms; "epoch", "epoch-ms" or a strptime format otherwise.
     :ivar assumed: "year" and "zone" if times lacked them.
+    :ivar has_form: whether times are read in a form that was given.
     :raises UsageError: if there is no such zone or the format cannot be used.
     """
 
@@ -110,7 +123,7 @@ class Clock:
         self.assumed: set[str] = set()
         self._zone = read_zone(zone)
         self._read: Callable[[str], int] = self._usual
-        self._takes_parts = form is None
+        self.has_form = form is not None
         if form in ("epoch", "epoch-ms"):
             factor = 1000 if form == "epoch" else 1
             self._read = lambda text: int(float(text) * factor)
@@ -130,9 +143,9 @@ class Clock:
 
         :raises ValueError: if it is no time.
         """
-        if self._takes_parts and len(text) > _LONGEST:
+        if not self.has_form and len(text) > _LONGEST:
             raise ValueError("too long for a time")
-        parts = _TO_THE_MINUTE.fullmatch(text) if self._takes_parts else None
+        parts = _TO_THE_MINUTE.fullmatch(text) if not self.has_form else None
         if parts is None:
             return self._read(text)
         begin, second, fraction, end = parts.groups()
@@ -215,15 +228,16 @@ class IsoTimes:
 
 
 def read_zone(name: str) -> datetime.tzinfo:
-    """The time zone of that IANA name.
+    """The time zone of that IANA name, or of an offset such as +02:00.
 
     :raises UsageError: if there is none.
     """
     try:
-        return ZoneInfo(name)
+        return (_offset(name) if _OFFSET.fullmatch(name) else None) or ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
         raise UsageError(
-            f"There is no time zone '{name}': use a name such as Europe/Berlin, America/New_York or UTC."
+            f"There is no time zone '{name}': use a name such as Europe/Berlin, America/New_York or UTC, or an offset "
+            f"such as +02:00."
         ) from None
 
 

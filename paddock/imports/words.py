@@ -26,7 +26,9 @@ _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _USERS = words_of(
     "user users username userid login loginname logname account acct accountname owner ruser email mail emailaddress "
     "realname nickname nick author customer customerid member person ident displayname fullname firstname lastname "
-    "givenname surname screenname auth uname phone ugi principal"
+    "givenname surname middlename maidenname screenname auth uname phone phones telephone msisdn ugi principal street "
+    "postcode postalcode zipcode iban birthday birthdate birth dob cardnumber creditcard "
+    "cardholder cvv cvc ssn passport taxid address addresses"
 )
 _SECRETS = words_of(
     "password passwd pwd pass passphrase passcode secret secrets token tokens apikey authorization cookie cookies "
@@ -36,6 +38,8 @@ _SECRETS = words_of(
 _PAIRS = {
     ("display", "name"): USER, ("full", "name"): USER, ("first", "name"): USER, ("last", "name"): USER,
     ("given", "name"): USER, ("real", "name"): USER, ("family", "name"): USER, ("screen", "name"): USER,
+    ("middle", "name"): USER, ("maiden", "name"): USER, ("mobile", "number"): USER, ("card", "number"): USER,
+    ("credit", "card"): USER, ("postal", "code"): USER, ("zip", "code"): USER, ("tax", "id"): USER,
     ("api", "key"): SECRET, ("access", "key"): SECRET, ("private", "key"): SECRET, ("secret", "key"): SECRET,
     ("session", "id"): SECRET, ("sess", "id"): SECRET,
 }  # fmt: skip

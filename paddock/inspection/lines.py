@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import datetime
+import io
 import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from paddock.errors import FileError
-from paddock.imports.sources import open_sources
-from paddock.inspection.model import TimeRange
+from paddock.imports.formats.json_lines import TIME_FIELDS
+from paddock.imports.sources import LongLine, blocks, open_sources
+from paddock.imports.times import Clock, YearRule
 from paddock.inspection.terms import flatten
 
-LONGEST_LINE = 16 << 20
+LONGEST_LINE, _AT_ONCE = 16 << 20, 256 << 10  # bytes
 
 
 def read_lines(name: str) -> Iterator[bytes]:
@@ -24,48 +25,27 @@ def read_lines(name: str) -> Iterator[bytes]:
     :raises FileError: if it cannot be read, is empty, no text, broken off, or has a line of more than 16 MiB.
     """
     source = open_sources([name])[0]
-    number = 0
-    begun: list[bytes] = []  # a line whose end has not come yet
-    size = 0
-    for piece in source.pieces():
-        lines = piece.splitlines(keepends=True) if b"\r" not in piece else _split(piece)
-        for line in lines:
-            begun.append(line)
-            size += len(line)
-            if line.endswith(b"\n"):
-                number += 1
-                yield line if len(begun) == 1 else b"".join(begun)
-                begun.clear()
-                size = 0
-            elif size > LONGEST_LINE:
-                raise FileError(
-                    source.label, "this line has more than 16 MiB: is it a log with one event per line?", number + 1
-                )
-    if begun:
-        yield b"".join(begun)
+    for block in blocks(source.pieces(), source.label, _YEAR, size=_AT_ONCE, longest=LONGEST_LINE):
+        if isinstance(block, LongLine):
+            raise FileError(
+                source.label, "this line has more than 16 MiB: is it a log with one event per line?", block.line
+            )
+        yield from io.BytesIO(block.data)
 
-
-def _split(piece: bytes) -> list[bytes]:
-    """Lines by line feeds alone: a carriage return within a line does not end it."""
-    parts = piece.split(b"\n")
-    last = parts.pop()
-    return [part + b"\n" for part in parts] + ([last] if last else [])
-
-
-# Where documents keep their time, the usual name first.
-TIME_FIELDS = ("@timestamp", "timestamp", "time", "ts", "datetime", "date", "eventTime")
 
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _NAMES = "|".join(MONTHS)
 _TIME = re.compile(
-    r"(?P<iso>(?P<day>\d{4}-\d\d-\d\d)[T ](?P<clock>\d\d:\d\d:\d\d)(?:[.,](?P<part>\d{1,9}))?"
-    r"(?P<iso_zone>Z|[+-]\d\d:?\d\d)?)"
-    rf"|(?P<web>(?P<web_day>\d\d)/(?P<web_month>{_NAMES})/(?P<year>\d{{4}}):(?P<web_clock>\d\d:\d\d:\d\d)"
-    r"(?: (?P<web_zone>[+-]\d{4}))?)"
-    rf"|(?P<syslog>\b(?P<month>{_NAMES}) {{1,2}}(?P<month_day>\d{{1,2}}) (?P<syslog_clock>\d\d:\d\d:\d\d))"
+    r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?P<iso_zone>Z|[+-]\d\d:?\d\d)?"
+    rf"|\d\d/(?:{_NAMES})/\d{{4}}:\d\d:\d\d:\d\d(?P<web_zone> [+-]\d{{4}})?"
+    rf"|(?P<syslog>\b(?:{_NAMES}) {{1,2}}\d{{1,2}} \d\d:\d\d:\d\d)",
+    re.ASCII,
 )
 _WITHIN = 160  # characters of a line in which its time begins
-_LEAP_YEAR = 2000  # stands for the year where there is none, so that 29 February is a day
+# Where there is none, the year is a leap year, so that 29 February is a day; the rule has a day to spare.
+_YEAR = YearRule(datetime.datetime(2000, 12, 30, 23, 59, 59, tzinfo=datetime.timezone.utc).timestamp())
+_CLOCK = Clock()
+_CLOCK.follow(_YEAR)
 
 
 class Moment(NamedTuple):
@@ -83,18 +63,12 @@ def find_time(line: str) -> Moment | None:
     found = _TIME.search(line, 0, _WITHIN)
     if not found:
         return None
+    iso_zone, web_zone, syslog = found.groups()
     try:
-        if found["iso"]:
-            seconds = _seconds(found["day"], found["clock"]) + float(f"0.{found['part'] or 0}")
-            return Moment(seconds - _offset(found["iso_zone"]), True, bool(found["iso_zone"]), *found.span())
-        if found["web"]:
-            day = f"{found['year']}-{_month(found['web_month']):02d}-{found['web_day']}"
-            seconds = _seconds(day, found["web_clock"]) - _offset(found["web_zone"])
-            return Moment(seconds, True, bool(found["web_zone"]), *found.span())
-        day = f"{_LEAP_YEAR}-{_month(found['month']):02d}-{int(found['month_day']):02d}"
-        return Moment(_seconds(day, found["syslog_clock"]), False, False, *found.span())
+        milliseconds = _CLOCK.milliseconds(found[0])
     except ValueError:  # the 31st of February and the like
         return None
+    return Moment(milliseconds / 1000, not syslog, bool(iso_zone or web_zone), *found.span())
 
 
 def time_of_value(value: Any) -> Moment | None:
@@ -103,35 +77,38 @@ def time_of_value(value: Any) -> Moment | None:
         return find_time(value)
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1e17:
         return None
-    divisor = 1 if value < 1e11 else 1e3 if value < 1e14 else 1e6
-    return Moment(value / divisor, True, True, 0, 0)
+    try:
+        return Moment(_CLOCK.milliseconds(str(value)) / 1000, True, True, 0, 0)
+    except ValueError:  # a number with an exponent
+        return None
 
 
-def _month(name: str) -> int:
-    return MONTHS.index(name) + 1
+@dataclass(frozen=True)
+class TimeRange:
+    """The times of the lines.
+
+    :param where: the field, or "line"; ``share`` (0 to 1) of the lines have a time there.
+    :param first, last: the earliest and the latest, seconds since 1970 UTC.
+    :param steps_back: lines earlier than the one before, by ``largest_step_back`` seconds at most.
+    """
+
+    where: str
+    share: float
+    first: float
+    last: float
+    has_year: bool
+    has_zone: bool
+    steps_back: int
+    largest_step_back: float
 
 
-@lru_cache(maxsize=4096)
-def _seconds(day: str, clock: str) -> float:
-    return datetime.datetime.fromisoformat(f"{day}T{clock}+00:00").timestamp()
-
-
-@lru_cache(maxsize=64)
-def _offset(zone: str | None) -> int:
-    """Seconds east of Greenwich."""
-    if not zone or zone == "Z":
-        return 0
-    digits = zone[1:].replace(":", "")
-    return (int(digits[:2]) * 3600 + int(digits[2:]) * 60) * (-1 if zone[0] == "-" else 1)
-
-
-class Clock:
+class Times:
     """Follows the times of the lines."""
 
     def __init__(self) -> None:
         self._lines = self._timed = self._steps_back = 0
-        self._first = self._last = self._before = 0.0
-        self._largest = 0.0
+        self._before, self._largest = float("-inf"), 0.0
+        self._first, self._last = float("inf"), float("-inf")
         self._has_year = self._has_zone = True
 
     def tick(self, moment: Moment | None) -> None:
@@ -140,15 +117,12 @@ class Clock:
         if moment is None:
             return
         seconds = moment.seconds
-        if not self._timed:
-            self._first = self._last = self._before = seconds
-        elif seconds < self._before:
+        if seconds < self._before:
             self._steps_back += 1
             self._largest = max(self._largest, self._before - seconds)
         self._timed += 1
         self._before = seconds
-        self._first = min(self._first, seconds)
-        self._last = max(self._last, seconds)
+        self._first, self._last = min(self._first, seconds), max(self._last, seconds)
         self._has_year = self._has_year and moment.has_year
         self._has_zone = self._has_zone and moment.has_zone
 
@@ -156,16 +130,8 @@ class Clock:
         """What was seen; None if no line had a time."""
         if not self._timed:
             return None
-        return TimeRange(
-            where=where,
-            share=self._timed / self._lines,
-            first=self._first,
-            last=self._last,
-            has_year=self._has_year,
-            has_zone=self._has_zone,
-            steps_back=self._steps_back,
-            largest_step_back=self._largest,
-        )
+        share, order = self._timed / self._lines, (self._steps_back, self._largest)
+        return TimeRange(where, share, self._first, self._last, self._has_year, self._has_zone, *order)
 
 
 JSON, ACCESS_LOG, TEXT = "JSON documents", "access log", "text"

@@ -1,30 +1,94 @@
-"""Inspects a log file or corpus: one pass over its lines, in constant memory."""
+"""Inspects a log file or corpus, one pass over its lines in constant memory: what is found, and its text."""
 
 from __future__ import annotations
 
+import datetime
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
+import numpy as np
 import zstandard
 
+from paddock.console import table
 from paddock.errors import FileError, UsageError
-from paddock.inspection.lines import Clock, combined_line, field_text, kind_of, read_line, read_lines
-from paddock.inspection.model import (
-    Compression,
-    Inspection,
-    Lengths,
-    Terms,
+from paddock.inspection.lines import TimeRange, Times, combined_line, field_text, kind_of, read_line, read_lines
+from paddock.inspection.orders import SAMPLE_DOCUMENTS, Order, rank_orders
+from paddock.inspection.terms import (
+    MOST_FIELDS,
+    Field,
+    FieldCounter,
+    TermCounter,
     frequency_slope,
     heaps_exponent,
-    quantiles,
     terms_per_million,
 )
-from paddock.inspection.terms import FieldCounter, TermCounter
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """The lengths of the lines, their ends not counted."""
+
+    mean: float
+    least: int
+    most: int
+    quantiles: dict[str, int]  # "p50" and the like
+    percentiles: tuple[int, ...]  # 101 of them, from 0 % (the least) to 100 % (the most)
+
+
+@dataclass(frozen=True)
+class Compression:
+    """How many times smaller zstd -3 makes it; None where there is not that much."""
+
+    first_10000_lines: float | None
+    first_250_kilobytes: float | None
+    everything: float
+
+
+@dataclass(frozen=True)
+class Terms:
+    """The terms of the text as a full-text index would see them; times are left out."""
+
+    tokens: int
+    unique: int
+    exact: bool  # else `unique` is an estimate, within about half a per cent
+    per_token: float
+    per_token_of_250_kilobytes: float | None
+    growth: tuple[tuple[int, int], ...]  # after so many documents, so many terms
+    heaps_exponent: float | None  # None: too few documents to say
+    per_million_documents: int | None
+    per_million_measured: bool  # else reckoned from the end of the growth curve
+    frequency_slope: float | None  # log frequency over log rank: -1 is Zipf's law
+    ranks_fitted: int
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """Everything that is found in one file."""
+
+    source: str
+    kind: str  # "JSON documents", "access log" or "text"
+    lines: int
+    bytes: int  # of these lines, uncompressed, their ends included
+    whole: bool  # False: the file goes on
+    empty_lines: int
+    undecodable_lines: int  # no UTF-8
+    misfits: int  # lines that are not of this kind
+    lengths: Lengths
+    compression: Compression
+    terms: Terms
+    fields: tuple[Field, ...]
+    further_fields: int  # beyond those listed
+    orders: tuple[Order, ...]  # of documents, in which a sample becomes smaller; none for other lines
+    time: TimeRange | None
+
 
 USUAL_LINES = 1_000_000
 LEVEL = 3  # of zstd
 _SAMPLE_LINES, _SAMPLE_BYTES = 10_000, 250_000
+_ORDERED_BYTES = 64 << 20  # no more of the documents are kept to be ordered
 _BATCH_LINES, _BATCH_BYTES = 4096, 2 << 20  # so much waits to be counted
+_ORDERS_SHOWN = 8
 _QUANTILES = (1, 5, 10, 25, 50, 75, 90, 95, 99)
 
 # Gives the line to inspect instead of the file's own, or None to leave it out.
@@ -74,18 +138,14 @@ class _Measuring:
     """What is known after some lines."""
 
     def __init__(self, source: str, view: View | None):
-        self._source = source
-        self._view = view
-        self._kind = ""
+        self._source, self._view, self._kind = source, view, ""
         self.lines = 0  # those that count
         self._bytes = self._empty = self._undecodable = self._misfits = 0
         self._lengths: Counter[int] = Counter()  # n different lengths take n^2 / 2 bytes of file, so these are few
-        self._first_lines: zstandard.ZstdCompressionObj | None = _compressor()
-        self._all_lines = _compressor()
-        self._first_lines_size = self._all_size = 0
-        self._first_lines_bytes = 0
-        self._first_bytes = bytearray()
-        self._first_text = bytearray()
+        self._first_lines, self._all_lines = _Zstd(), _Zstd()
+        self._first_bytes, self._first_text = bytearray(), bytearray()
+        self._first_documents: list[bytes] = []
+        self._room = _ORDERED_BYTES
         self._batch: list[bytes] = []
         self._texts: list[str] = []
         self._batch_bytes = 0
@@ -94,7 +154,7 @@ class _Measuring:
         self._checkpoints = _checkpoints()
         self._checkpoint = next(self._checkpoints)
         self._fields = FieldCounter()
-        self._clock = Clock()
+        self._times = Times()
         self._time_fields: Counter[str] = Counter()
 
     def add(self, raw: bytes) -> None:
@@ -123,7 +183,10 @@ class _Measuring:
         self._bytes += len(raw)
         if content.leaves:
             self._fields.add(content.leaves)
-        self._clock.tick(content.time)
+            if len(self._first_documents) < SAMPLE_DOCUMENTS and self._room > 0:
+                self._first_documents.append(raw)
+                self._room -= len(raw)
+        self._times.tick(content.time)
         self._time_fields[content.time_field] += 1
         self._batch.append(raw)
         self._texts.append(content.text)
@@ -136,16 +199,14 @@ class _Measuring:
             self._checkpoint = next(self._checkpoints)
         if self.lines == _SAMPLE_LINES:
             self._settle()
-            self._end_first_lines()
 
     def _settle(self) -> None:
         """Count what has been waiting."""
         raw = b"".join(self._batch)
         text = "\n".join(self._texts).encode("utf-8", "replace") + b"\n"
-        self._all_size += len(self._all_lines.compress(raw))
-        if self._first_lines:
-            self._first_lines_size += len(self._first_lines.compress(raw))
-            self._first_lines_bytes += len(raw)
+        self._all_lines.add(raw)
+        if self.lines <= _SAMPLE_LINES:
+            self._first_lines.add(raw)
         self._first_bytes += raw[: _SAMPLE_BYTES - len(self._first_bytes)]
         self._first_text += text[: _SAMPLE_BYTES - len(self._first_text)]
         self._terms.add_words(text)
@@ -154,15 +215,9 @@ class _Measuring:
         self._texts.clear()
         self._batch_bytes = 0
 
-    def _end_first_lines(self) -> None:
-        if self._first_lines:
-            self._first_lines_size += len(self._first_lines.flush())
-            self._first_lines = None
-
     def result(self, whole: bool) -> Inspection:
         """What was found."""
         self._settle()
-        self._all_size += len(self._all_lines.flush())
         if not self._growth or self._growth[-1][0] != self.lines:
             self._growth.append((self.lines, self._terms.unique))
         where = next((name for name, _ in self._time_fields.most_common() if name), "line")
@@ -180,28 +235,27 @@ class _Measuring:
             terms=self._term_statistics(),
             fields=self._fields.fields(),
             further_fields=self._fields.further(),
-            time=self._clock.range(where),
+            orders=rank_orders(self._first_documents),
+            time=self._times.range(where),
         )
 
     def _length_statistics(self) -> Lengths:
-        found = quantiles(self._lengths, [percent / 100 for percent in _QUANTILES])
+        percentiles = quantiles(self._lengths, [percent / 100 for percent in range(101)])
         return Lengths(
             mean=sum(length * count for length, count in self._lengths.items()) / self.lines,
             least=min(self._lengths),
             most=max(self._lengths),
-            quantiles={f"p{percent}": value for percent, value in zip(_QUANTILES, found, strict=True)},
-            percentiles=tuple(quantiles(self._lengths, [percent / 100 for percent in range(101)])),
+            quantiles={f"p{percent}": percentiles[percent] for percent in _QUANTILES},
+            percentiles=tuple(percentiles),
         )
 
     def _compression(self) -> Compression:
-        first_bytes = None
-        if len(self._first_bytes) == _SAMPLE_BYTES:
-            compressed = zstandard.ZstdCompressor(level=LEVEL).compress(bytes(self._first_bytes))
-            first_bytes = _SAMPLE_BYTES / len(compressed)
+        first_bytes = _Zstd()
+        first_bytes.add(bytes(self._first_bytes))
         return Compression(
-            first_10000_lines=None if self._first_lines else self._first_lines_bytes / self._first_lines_size,
-            first_250_kilobytes=first_bytes,
-            everything=self._bytes / self._all_size,
+            first_10000_lines=self._first_lines.ratio() if self.lines >= _SAMPLE_LINES else None,
+            first_250_kilobytes=first_bytes.ratio() if len(self._first_bytes) == _SAMPLE_BYTES else None,
+            everything=self._all_lines.ratio(),
         )
 
     def _term_statistics(self) -> Terms:
@@ -227,8 +281,28 @@ class _Measuring:
         )
 
 
-def _compressor() -> zstandard.ZstdCompressionObj:
-    return zstandard.ZstdCompressor(level=LEVEL).compressobj()
+def quantiles(lengths: Counter[int], shares: Sequence[float]) -> list[int]:
+    """The smallest lengths that at least such shares (0 to 1, rising) of all do not exceed."""
+    values = np.array(sorted(lengths))
+    reached = np.cumsum([lengths[int(value)] for value in values])
+    # Rounded before it is rounded up: 0.07 * 100 is a little more than 7.
+    wanted = np.maximum(1, np.ceil(np.round(np.asarray(shares) * reached[-1], 6)))
+    return [int(value) for value in values[np.searchsorted(reached, wanted)]]
+
+
+class _Zstd:
+    """How far zstd -3 shrinks what is added."""
+
+    def __init__(self) -> None:
+        self._stream = zstandard.ZstdCompressor(level=LEVEL).compressobj()
+        self._before = self._after = 0
+
+    def add(self, raw: bytes) -> None:
+        self._before += len(raw)
+        self._after += len(self._stream.compress(raw))
+
+    def ratio(self) -> float:
+        return self._before / (self._after + len(self._stream.flush()))
 
 
 def _checkpoints() -> Iterator[int]:
@@ -237,3 +311,103 @@ def _checkpoints() -> Iterator[int]:
     while True:
         yield from (power, 2 * power, 5 * power)
         power *= 10
+
+
+_SIZES_PER_ROW = 12
+_LARGEST_SIZE = 1_000_000  # that a recipe may ask for
+
+
+def render(found: Inspection) -> str:
+    """Several short tables, and the lengths as a recipe takes them."""
+    parts = [
+        table(["", ""], list(_overview(found))).lstrip("\n"),
+        table(["documents", "unique terms"], [[f"{at:,}", f"{terms:,}"] for at, terms in found.terms.growth]),
+    ]
+    if found.fields:
+        rows = [
+            [field.name, ", ".join(field.types), f"{field.share:.1%}", _number(field.distinct, field.exact)]
+            for field in found.fields
+        ]
+        parts.append(table(["field", "type", "present", "different values"], rows))
+    if found.further_fields:
+        parts.append(f"Fields beyond the first {MOST_FIELDS}, not listed: {found.further_fields:,}.")
+    if found.orders:
+        rows = [[order.field, f"{1 - order.share:.0%}"] for order in found.orders[:_ORDERS_SHOWN]]
+        parts.append(table(["sorted by", "a sample becomes smaller by"], rows))
+    parts.append(f"Sizes for a recipe (corpora/README.md):\n{recipe_sizes(found)}")
+    return "\n\n".join(parts)
+
+
+def recipe_sizes(found: Inspection) -> str:
+    """The lengths of the lines as the section `size` of a recipe, whose sizes include the line's end; YAML."""
+    sizes = [min(length + 1, _LARGEST_SIZE) for length in found.lengths.percentiles]
+    if sizes[0] == sizes[-1]:
+        return f"size: {{fixed: {sizes[0]}}}"
+    rows = [
+        ", ".join(str(size) for size in sizes[begin : begin + _SIZES_PER_ROW])
+        for begin in range(0, len(sizes), _SIZES_PER_ROW)
+    ]
+    listed = ",\n    ".join(rows)
+    return f"size:\n  quantiles: [\n    {listed}]"
+
+
+def _overview(found: Inspection) -> Iterator[tuple[str, str]]:
+    yield "file", found.source
+    yield "kind", found.kind
+    yield "lines", f"{found.lines:,}{'' if found.whole else ' (the file goes on; --lines 0 reads all)'}"
+    if found.misfits:
+        yield "lines of another kind", f"{found.misfits:,}"
+    if found.empty_lines:
+        yield "empty lines, left out", f"{found.empty_lines:,}"
+    if found.undecodable_lines:
+        yield "lines that are no UTF-8", f"{found.undecodable_lines:,}"
+    yield "bytes", f"{found.bytes:,}"
+    lengths = found.lengths
+    yield "line length: mean, range", f"{lengths.mean:,.1f}, {lengths.least:,} to {lengths.most:,} bytes"
+    yield "line length: quantiles", "  ".join(f"{name} {value:,}" for name, value in lengths.quantiles.items())
+    packed = found.compression
+    if packed.first_10000_lines:
+        yield "zstd -3, first 10,000 lines", f"{packed.first_10000_lines:.2f} times smaller"
+    if packed.first_250_kilobytes:
+        yield "zstd -3, first 250 kB", f"{packed.first_250_kilobytes:.2f} times smaller"
+    yield "zstd -3, all these lines", f"{packed.everything:.2f} times smaller"
+    yield from _terms(found.terms)
+    if found.time:
+        yield from _times(found.time)
+    else:
+        yield "time", "none found"
+
+
+def _terms(terms: Terms) -> Iterator[tuple[str, str]]:
+    yield "terms (times left out)", f"{terms.tokens:,}, {_number(terms.unique, terms.exact)} of them unique"
+    share = f"{terms.per_token:.4f}"
+    if terms.per_token_of_250_kilobytes is not None:
+        share += f"; of the first 250 kB of text {terms.per_token_of_250_kilobytes:.3f}"
+    yield "unique terms per term", share
+    if terms.per_million_documents is not None:
+        how = "" if terms.per_million_measured else " (if they go on as below; fewer if that slows down)"
+        yield "unique terms per million", f"{terms.per_million_documents:,}{how}"
+    if terms.heaps_exponent is not None:
+        yield "growth (Heaps' exponent)", f"{terms.heaps_exponent:.2f}"
+    if terms.frequency_slope is not None:
+        yield "term frequency over rank", f"slope {terms.frequency_slope:.2f}, ranks 1 to {terms.ranks_fitted:,}"
+
+
+def _times(time: TimeRange) -> Iterator[tuple[str, str]]:
+    form = "%Y-%m-%d %H:%M:%S" if time.has_year else "%d %b %H:%M:%S"
+    first, last = (
+        datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc).strftime(form)
+        for seconds in (time.first, time.last)
+    )
+    doubts = [text for text, known in (("no year", time.has_year), ("no zone", time.has_zone)) if not known]
+    yield "time", f"{first} to {last} UTC{' (' + ', '.join(doubts) + ')' if doubts else ''}"
+    yield "time stands in", f"{time.where}, {time.share:.1%} of the lines"
+    if time.steps_back:
+        order = f"{time.steps_back:,} lines go back, by {time.largest_step_back:,.3f} s at most"
+    else:
+        order = "never goes back"
+    yield "order", order
+
+
+def _number(value: int, exact: bool) -> str:
+    return f"{value:,}" if exact else f"about {value:,}"

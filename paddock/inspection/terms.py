@@ -1,4 +1,4 @@
-"""Counts terms and the fields of documents, compiled, in memory that does not grow with the text.
+"""Counts terms and the fields of documents, compiled, in memory that does not grow with the text; and how terms grow.
 
 Terms are kept as 64-bit hashes. When there are more of them than fit, only those whose hash ends in a zero bit
 are kept, then in two, and so on; the number of all is then the number kept times a power of two (Wegman's adaptive
@@ -8,13 +8,13 @@ sampling). With half of 500,000 kept at least, that is right to about 0.2 %.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from paddock.compilation import compiled
-from paddock.inspection.model import Field
 
 # Bytes by what they are to the tokenizer.
 _BREAK, _LETTER, _DIGIT, _UNDERSCORE = 0, 1, 2, 3
@@ -188,6 +188,17 @@ def flatten(document: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, A
             yield path, value
 
 
+@dataclass(frozen=True)
+class Field:
+    """One field of the documents."""
+
+    name: str
+    share: float  # of the documents that have it
+    types: tuple[str, ...]
+    distinct: int
+    exact: bool  # else `distinct` is an estimate, within about two per cent
+
+
 class FieldCounter:
     """Counts documents and values of each field; fields beyond the first 200 are only noticed."""
 
@@ -251,3 +262,62 @@ class _Column:
             self.types |= types
             self.values.add_values(self.waiting if types == {str} else [str(value) for value in self.waiting])
             self.waiting.clear()
+
+
+_MILLION = 1_000_000
+_RANKS_PER_DECADE = 20
+_LEAST_FREQUENCY = 5  # rarer terms lie on steps, not on a line
+_LEAST_RANKS = 30
+_LEAST_DOCUMENTS = 1000  # the growth before is that of single documents
+_ENOUGH_TO_EXTRAPOLATE = 10_000
+
+
+def slope(x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray) -> float:
+    """The slope of the least-squares line through points with at least two different x."""
+    return float(np.polyfit(np.asarray(x, dtype=float), np.asarray(y, dtype=float), 1)[0])
+
+
+def frequency_slope(frequencies: np.ndarray, one_in: int = 1) -> tuple[float | None, int]:
+    """The slope of log frequency over log rank (Zipf's law: -1), and the number of ranks it was fitted to.
+
+    Least squares through points at 20 ranks per decade, so that the many rare terms do not outweigh the frequent
+    ones; from rank 1 to the last term that occurs five times. None where fewer than 30 terms do.
+
+    :param frequencies: the most frequent first.
+    :param one_in: one of so many terms is in ``frequencies``, chosen by chance.
+    """
+    frequent = int(np.count_nonzero(frequencies >= _LEAST_FREQUENCY))
+    if frequent < _LEAST_RANKS:
+        return None, frequent
+    points = int(np.log10(frequent) * _RANKS_PER_DECADE) + 1
+    ranks = np.unique(np.geomspace(1, frequent, points).astype(np.int64))
+    return slope(np.log(ranks * one_in), np.log(frequencies[ranks - 1])), frequent * one_in
+
+
+def heaps_exponent(growth: Sequence[tuple[int, int]]) -> float | None:
+    """The exponent of Heaps' law: slope of log unique terms over log documents, least squares through the curve.
+
+    1: every document brings as many new terms as the first; 0: no new ones. None with fewer than two points from
+    1,000 documents on.
+    """
+    curve = [(documents, terms) for documents, terms in growth if documents >= _LEAST_DOCUMENTS and terms]
+    if len(curve) < 2:
+        return None
+    return slope(np.log([documents for documents, _ in curve]), np.log([terms for _, terms in curve]))
+
+
+def terms_per_million(growth: Sequence[tuple[int, int]]) -> tuple[int | None, bool]:
+    """Unique terms in a million documents, and whether that was measured.
+
+    With 10,000 documents or more, but less than a million, the curve is carried on with the slope of its last part
+    (from a tenth of the documents on); with fewer, None.
+    """
+    for documents, terms in growth:
+        if documents == _MILLION:
+            return terms, True
+    documents, terms = growth[-1]
+    last = [point for point in growth if 10 * point[0] >= documents and point[1]]
+    if not _ENOUGH_TO_EXTRAPOLATE <= documents < _MILLION or len(last) < 2:
+        return None, False
+    exponent = max(0.0, slope(np.log([point[0] for point in last]), np.log([point[1] for point in last])))
+    return round(terms * (_MILLION / documents) ** exponent), False

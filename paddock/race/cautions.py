@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from paddock.race.summary import BulkTask, Figure, Missing, RequestTask, WholeRace, known
+from paddock.plain_values import known
+from paddock.race.summary import BulkTask, Figure, Missing, RequestTask, WholeRace
 from paddock.sampling.records import Sample
 
 # Above this share of a core the load driver itself may be what limits the throughput: each of its processes is one
@@ -86,7 +87,7 @@ def _pace(bulk_tasks: Sequence[BulkTask]) -> Iterator[str]:
             "where latency is far above service time, bulks waited to be sent. Lower the rate, or use more clients if "
             "the nodes are not busy."
         )
-        reached = known(task.settled_rate) or known(task.mean_rate) or known(task.reported_rate)
+        reached = known(task.rate) or known(task.reported_rate)
         if scheduled is not None and took is not None and took > scheduled + max(1.0, BEHIND * scheduled):
             yield (
                 f"'{task.name}' was to end after {scheduled:,.0f} s and ended after {took:,.0f} s, so it did not keep "

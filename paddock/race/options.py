@@ -11,53 +11,25 @@ from pathlib import Path
 from typing import Any
 
 from paddock import cars, paths
-from paddock.circumstances import CORPUS, circumstances, corpus_text, paddock_version, with_short_checksums
-from paddock.client_options import ClientOptions, read_client_options
 from paddock.console import progress
 from paddock.corpora import store
 from paddock.corpora.recipe import load_recipe
 from paddock.corpora.record import CorpusRecord, corpus_file, track_parameters
 from paddock.engine import Engine, choose_engine
 from paddock.errors import UsageError, unknown
+from paddock.race import DEFAULT_CARS, RaceOptions
+from paddock.race.circumstances import CORPUS, circumstances, corpus_text, paddock_version, with_short_checksums
 from paddock.rally import preflight
-from paddock.rally.command import OPTIONS_FILE, OPTIONS_VARIABLE, parse_pairs
-from paddock.rally.request import DEFAULT_HTTP_PORT, RaceRequest
+from paddock.rally.request import OPTIONS_FILE, OPTIONS_VARIABLE, ClientOptions, RaceRequest, read_client_options
 from paddock.sampling import Endpoint, check_cluster
 from paddock.tracks import Challenge, Track, check_parameters, load_track
 
 ON_ERROR = ("abort", "continue", "continue-on-network")
-DEFAULT_CAR = "1gheap"
 # By the cars' names for them, as their jvm.options turn them into flags.
 COLLECTOR_FLAGS = {"g1": "-XX:+UseG1GC", "parallel": "-XX:+UseParallelGC", "z": "-XX:+UseZGC"}
 
 
 DEFAULT_TRACK = "apache"
-
-
-@dataclass(frozen=True)
-class RaceOptions:
-    """The options of ``./inv race``, as text where the user writes text; None where nothing was said."""
-
-    track: str | None = None
-    challenge: str | None = None
-    car: str = DEFAULT_CAR
-    params: str | None = None
-    car_params: str | None = None
-    version: str | None = None
-    engine: str | None = None
-    java: str | None = None
-    target_hosts: str | None = None
-    client_options: str | None = None
-    corpus: str | None = None
-    documents: int | None = None
-    seed: int | None = None
-    test_mode: bool = False
-    port: int = DEFAULT_HTTP_PORT
-    data_path: str | None = None
-    on_error: str = "abort"
-    user_tags: str | None = None
-    race_id: str | None = None
-    rally_args: str | None = None
 
 
 @dataclass(frozen=True)
@@ -72,7 +44,6 @@ class PreparedRace:
 
     request: RaceRequest
     track: Track
-    client_options: ClientOptions
     corpus_documents: int | None
     corpus_bytes: int
     notes: tuple[str, ...]
@@ -90,17 +61,14 @@ def prepare(options: RaceOptions, fetch: bool = True) -> PreparedRace:
     own = store.track_of(options.corpus) if options.corpus and not options.track else None
     track = load_track(options.track or own or DEFAULT_TRACK)
     challenge = _challenge(track, options.challenge)
-    params = parse_pairs(options.params, "--params") if options.params else {}
-    check_parameters(track, params)
-    car_params = parse_pairs(options.car_params, "--car-params") if options.car_params else {}
-    user_tags = parse_pairs(options.user_tags, "--user-tags") if options.user_tags else {}
+    check_parameters(track, options.params)
     if options.on_error not in ON_ERROR:
         raise unknown("value for --on-error called", options.on_error, ON_ERROR, "./inv race --help")
     race_id = options.race_id or str(uuid.uuid4())
     _check_race_id(race_id)
     _check_target(options)
     data_path = _data_path(options, race_id)
-    node_params = {**car_params, **({"data_paths": str(data_path)} if data_path else {})}
+    node_params = {**options.car_params, **({"data_paths": str(data_path)} if data_path else {})}
     combination, notes = _cars(options, node_params)
     client_options = read_client_options(options.client_options) if options.target_hosts else ClientOptions()
     if options.target_hosts:
@@ -112,24 +80,28 @@ def prepare(options: RaceOptions, fetch: bool = True) -> PreparedRace:
             f"The client options come from {OPTIONS_VARIABLE}; a printed command names {OPTIONS_FILE} in their place: "
             f"put them into such a file before you repeat the race with it."
         )
-    engine = _engine(options, fetch)
+    engine = None
+    if not options.target_hosts:
+        engine = choose_engine(options.version, options.engine, options.java, progress, fetch)
     if engine is not None and combination is not None:
         notes += list(engine.notes)
         check_java_options(engine, combination)
-    corpus, documents, size, record = _corpus(options, track, params, fetch, notes)
+    corpus, documents, size, record = _corpus(options, track, fetch, notes)
     request = RaceRequest(
         race_id=race_id,
         track=track.folder,
         challenge=challenge.name,
         cars=combination.names if combination else ("external",),
         engine=engine,
-        track_params={**corpus, **params},
+        track_params={**corpus, **options.params},
         car_params=node_params,
-        user_tags={**_circumstances(engine, options, record), **{key: str(value) for key, value in user_tags.items()}},
+        user_tags={
+            **_circumstances(engine, options, record),
+            **{key: str(value) for key, value in options.user_tags.items()},
+        },
         circumstances=circumstances(None if engine is None else data_path or paths.benchmarks_folder()),
         target_hosts=options.target_hosts,
-        client_options=client_options.file,
-        private_options=client_options.private,
+        client_options=client_options,
         http_port=options.port,
         test_mode=options.test_mode,
         on_error=options.on_error,
@@ -137,7 +109,7 @@ def prepare(options: RaceOptions, fetch: bool = True) -> PreparedRace:
         memory_lock=bool(combination and combination.memory_lock),
         further_arguments=tuple((options.rally_args or "").split()),
     )
-    return PreparedRace(request, track, client_options, documents, size, tuple(notes), record)
+    return PreparedRace(request, track, documents, size, tuple(notes), record)
 
 
 def check_java_options(engine: Engine, combination: cars.Combination) -> None:
@@ -152,7 +124,7 @@ def check_java_options(engine: Engine, combination: cars.Combination) -> None:
     heap = f"{combination.heap_bytes >> 10}k"
     options = [COLLECTOR_FLAGS[combination.garbage_collector], f"-Xms{heap}", f"-Xmx{heap}"]
     tried = subprocess.run(
-        [engine.java_home / "bin" / "java", *options, "-version"], capture_output=True, text=True, check=False
+        [engine.java.home / "bin" / "java", *options, "-version"], capture_output=True, text=True, check=False
     )
     if tried.returncode != 0:
         said = " ".join((tried.stdout + tried.stderr).split())[:200]
@@ -197,7 +169,7 @@ def _check_target(options: RaceOptions) -> None:
         "--java": options.java,
         "--car-params": options.car_params,
         "--data-path": options.data_path,
-        "--car": options.car != DEFAULT_CAR,
+        "--car": options.car != DEFAULT_CARS,
     }
     contradicting = [name for name, value in built.items() if value]
     if contradicting:
@@ -210,21 +182,16 @@ def _check_target(options: RaceOptions) -> None:
 def _cars(options: RaceOptions, car_params: Mapping[str, Any]) -> tuple[cars.Combination | None, list[str]]:
     if options.target_hosts:
         return None, []
-    combination = cars.combine(cars.parse_car_names(options.car), cars.load_cars(), car_params)
+    combination = cars.combine(options.car, cars.load_cars(), car_params)
     cars.check_data_paths(combination)
     return combination, list(cars.check_machine(combination, cars.this_machine()))
 
 
-def _engine(options: RaceOptions, fetch: bool) -> Engine | None:
-    if options.target_hosts:
-        return None
-    return choose_engine(options.version, options.engine, options.java, progress, fetch)
-
-
 def _corpus(
-    options: RaceOptions, track: Track, params: Mapping[str, Any], fetch: bool, notes: list[str]
+    options: RaceOptions, track: Track, fetch: bool, notes: list[str]
 ) -> tuple[dict[str, Any], int | None, int, CorpusRecord | None]:
     """Track parameters other than the track's own defaults, the number of documents, their bytes, the record."""
+    params = options.params
     if "corpus_file" in params:
         if options.corpus:
             raise UsageError("--corpus and the track parameter corpus_file both name a corpus: leave one of them out.")

@@ -1,26 +1,41 @@
-"""One race as a user sees it: run it, watch it, sum it up, and say how to repeat it."""
+"""One race as a user sees it: run it, watch it, sum it up, show the summary in a terminal, and say how to repeat it."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
-from paddock.console import say, warn
+from rich.progress import Progress, TaskID
+
+from paddock.console import (
+    NARROWEST,
+    PLAIN_INTERVAL,
+    columns,
+    drawn,
+    messages,
+    progress_columns,
+    say,
+    styled,
+    warn,
+    wrapped,
+)
 from paddock.corpora.store import TEST_MODE_DOCUMENTS
 from paddock.files import write_json
 from paddock.race.options import PreparedRace
-from paddock.race.render import render_summary
 from paddock.race.summarise import summarise
-from paddock.race.summary import Expectation, Summary, summary_as_json
-from paddock.race.view import RaceView
-from paddock.rally import command
-from paddock.rally.process import Note, TaskProgress
-from paddock.rally.processes import RaceProcesses
-from paddock.rally.request import Outcome, RaceRequest
+from paddock.race.summary import Expectation, Missing, NamedFigure, RaceRecord, RequestTask, Summary
+from paddock.rally.leftovers import RaceProcesses
+from paddock.rally.process import Note, TaskProgress, seconds_left
+from paddock.rally.request import RaceRequest, printable
 from paddock.rally.run import race_records, run_race
 from paddock.sampling import Endpoint, Sampler, read_samples
+
+# What Rally says that a user of Paddock need not read: the race id and the summary come from us.
+_UNINTERESTING = ("Race id is", "SUCCESS", "FAILURE", "Racing on track", "Executing benchmark with", "Skipping")
+
 
 # What our challenges call the task that indexes the corpus.
 BULK_TASK = "bulk"
@@ -29,45 +44,76 @@ PACED_TASK = "paced-bulk"
 LOAD_JOURNAL = "load_journal"
 
 
-@dataclass(frozen=True)
-class FinishedRace:
-    """A race and what it came to."""
-
-    outcome: Outcome
-    summary: Summary
-    command: str
-    samples: Path
-
-
 class _Watch:
-    """Observes a race: shows its progress and samples beside it."""
+    """Observes a race: shows its progress on stderr, a bar on a terminal and lines elsewhere, and samples beside it."""
 
     def __init__(self, race: PreparedRace, samples: Path):
         self._race = race
         self._samples = samples
-        self._view = RaceView()
         self._sampler: Sampler | None = None
+        self._terminal = messages().is_terminal
+        self._bar: Progress | None = None
+        self._bar_task: TaskID | None = None
+        self._task = ""
+        self._task_began = 0.0
+        self._said = 0.0
+        self._began = time.monotonic()
 
     def started(self, processes: RaceProcesses) -> None:
-        endpoint = Endpoint.from_client_options(self._race.request.hosts, self._race.client_options.values)
+        endpoint = Endpoint.from_client_options(self._race.request.hosts, self._race.request.client_options.values)
         self._sampler = Sampler(endpoint, self._samples, processes.driver_pids)
         self._sampler.start()
 
     def progress(self, event: TaskProgress | Note) -> None:
-        self._view.event(event)
+        if isinstance(event, Note):
+            self._note(event)
+        else:
+            self._progress(event)
 
     def tick(self) -> None:
         """Nothing to do between events: the sampler has its own clock."""
 
     def ended(self) -> None:
-        self._view.close()
+        if self._bar:
+            self._bar.stop()
         if self._sampler:
             self._sampler.stop()
             if self._sampler.problem:
                 warn(f"The samples end early: {self._sampler.problem}")
 
+    def _note(self, note: Note) -> None:
+        # Errors are told once the race has failed, with their cause.
+        if note.level == "WARNING":
+            warn(f"Rally: {note.text}")
+        elif note.level == "INFO" and not note.text.startswith(_UNINTERESTING):
+            say(f"Rally: {note.text}")
 
-def run(race: PreparedRace) -> FinishedRace:
+    def _progress(self, event: TaskProgress) -> None:
+        now = time.monotonic()
+        if event.task != self._task:
+            self._task, self._task_began, self._said = event.task, now, now
+            if self._terminal:
+                self._begin_bar(event.task)
+            else:
+                say(f"[{now - self._began:4.0f} s] {event.task} ...")
+        if self._bar and self._bar_task is not None:
+            self._bar.update(self._bar_task, completed=event.percent)
+        elif now - self._said >= PLAIN_INTERVAL:
+            self._said = now
+            left = seconds_left(event.percent, now - self._task_began)
+            rest = f", about {left:.0f} s left" if left is not None else ""
+            say(f"[{now - self._began:4.0f} s] {event.task}: {event.percent} %{rest}")
+
+    def _begin_bar(self, task: str) -> None:
+        if self._bar is None:
+            self._bar = progress_columns()
+            self._bar.start()
+        elif self._bar_task is not None:
+            self._bar.remove_task(self._bar_task)
+        self._bar_task = self._bar.add_task(task, total=100)
+
+
+def run(race: PreparedRace) -> RaceRecord:
     """Run the race and sum it up; the summary is kept beside the samples.
 
     :raises RaceError: if it failed.
@@ -81,9 +127,17 @@ def run(race: PreparedRace) -> FinishedRace:
     samples.parent.mkdir(parents=True, exist_ok=True)
     outcome = run_race(_with_journal(race, records), _Watch(race, samples), say, race.corpus_bytes)
     summary = summarise(outcome.race, read_samples(samples), {BULK_TASK: _expectation(race)})
-    finished = FinishedRace(outcome, summary, command.printable(race.request, anew=True), samples)
-    write_json(records / "summary.json", as_json_object(finished))
-    return finished
+    record = RaceRecord(
+        outcome.race_id,
+        summary,
+        outcome.race,
+        str(outcome.file),
+        str(samples),
+        printable(race.request, anew=True),
+        outcome.error_rates,
+    )
+    write_json(records / "summary.json", record.as_json())
+    return record
 
 
 def _with_journal(race: PreparedRace, records: Path) -> RaceRequest:
@@ -114,28 +168,92 @@ def _expectation(race: PreparedRace) -> Expectation:
     return Expectation(documents, warmup, None if rate is None else float(rate))
 
 
-def render(finished: FinishedRace, width: int, colours: bool) -> str:
+def render(record: RaceRecord, width: int, colours: bool) -> str:
     """The summary, the race's id and the command to repeat it."""
     return "\n".join(
         [
-            render_summary(finished.summary, width, colours).rstrip(),
+            render_summary(record.summary, width, colours),
             "",
-            f"Race id:  {finished.outcome.race_id}",
-            f"Results:  {finished.outcome.file}",
-            f"Samples:  {finished.samples}",
-            f"Report:   ./inv report {finished.outcome.race_id}",
-            f"Repeat with plain Rally:\n{finished.command}",
+            f"Race id:  {record.race_id}",
+            f"Results:  {record.race_file}",
+            f"Samples:  {record.samples_file}",
+            f"Report:   ./inv report {record.race_id}",
+            f"Repeat with plain Rally:\n{record.command}",
         ]
     )
 
 
-def as_json_object(finished: FinishedRace) -> dict[str, Any]:
-    """The same for machines."""
-    return {
-        "race-id": finished.outcome.race_id,
-        "race-file": str(finished.outcome.file),
-        "samples-file": str(finished.samples),
-        "command": finished.command,
-        "error-rates": finished.outcome.error_rates,
-        "summary": summary_as_json(finished.summary),
-    }
+@dataclass
+class _Footnotes:
+    """Reasons why figures are missing, each told once."""
+
+    reasons: list[str] = field(default_factory=list)
+
+    def mark(self, missing: Missing) -> str:
+        """The sign that stands beside a figure's hyphen."""
+        if missing.reason not in self.reasons:
+            self.reasons.append(missing.reason)
+        return f"[{self.reasons.index(missing.reason) + 1}]"
+
+    def digits(self, one: NamedFigure) -> str:
+        """The figure's digits, or a hyphen and its sign."""
+        return f"- {self.mark(one.figure)}" if isinstance(one.figure, Missing) else one.digits
+
+
+def render_summary(summary: Summary, width: int = 100, colours: bool = False) -> str:
+    """The summary as lines no longer than ``width`` columns (60 at least), without a line end behind the last.
+
+    :param colours: whether to use ANSI escape sequences.
+    """
+    width = max(width, NARROWEST)
+    notes = _Footnotes()
+    blocks = [wrapped(summary.title, width)]
+
+    def block(heading: str, text: str) -> None:
+        blocks.append(f"{styled(heading, 'bold', colours)}\n{text}")
+
+    for task in summary.bulk_tasks:
+        block(f"Load: {task.name}", _listed(task.figures, notes, width, colours))
+    if summary.request_tasks:
+        block("Requests", _requests(summary.request_tasks, notes, width))
+    block("Nodes and indices, whole race", _listed(summary.race.figures, notes, width, colours))
+    if summary.warnings:
+        warnings = "\n".join(wrapped(text, width, "  ! ", "    ") for text in summary.warnings)
+        block("Warnings", styled(warnings, "yellow", colours))
+    reasons = [wrapped(reason, width, f"[{number}] ", "    ") for number, reason in enumerate(notes.reasons, 1)]
+    return "\n\n".join([*blocks, styled("\n".join(reasons), "dim", colours)] if reasons else blocks)
+
+
+def _listed(figures: Sequence[NamedFigure], footnotes: _Footnotes, width: int, colours: bool) -> str:
+    """One line per figure; notes only where they fit."""
+    cells = [
+        ("-", footnotes.mark(one.figure)) if isinstance(one.figure, Missing) else one.form(one.figure)
+        for one in figures
+    ]
+    digits, units = (max(len(cell[part]) for cell in cells) for part in (0, 1))
+    room = width - 2 - max(len(one.name) for one in figures) - 2 - digits - 1 - units - 2
+    rows = [
+        (
+            one.name,
+            f"{value:>{digits}} {unit:<{units}}",
+            "" if isinstance(one.figure, Missing) or len(one.note) > room else one.note,
+        )
+        for one, (value, unit) in zip(figures, cells, strict=True)
+    ]
+    return drawn(columns((), rows, faint=2), width, colours)
+
+
+def _requests(tasks: Sequence[RequestTask], footnotes: _Footnotes, width: int) -> str:
+    """A line per task, and one for its latencies if it had a schedule; too wide, names have lines of their own."""
+    rows: list[tuple[str, ...]] = []
+    for task in tasks:
+        rows.append((task.name, *map(footnotes.digits, task.figures)))
+        if task.latencies:
+            rows.append(("  latency", *map(footnotes.digits, task.latencies.figures("latency")), "", ""))
+    headers = ("", *(one.short for one in tasks[0].figures))
+    right = range(1, len(headers))
+    lines = drawn(columns(headers, rows, right), width, False).splitlines()
+    if max(map(len, lines)) > width:
+        first, *lines = drawn(columns(headers, [("", *row[1:]) for row in rows], right), width, False).splitlines()
+        lines = [first, *(part for row, line in zip(rows, lines, strict=True) for part in (f"  {row[0]}", line))]
+    return "\n".join(lines)

@@ -20,22 +20,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from paddock.race import costs, race_results, timeline
+from paddock.plain_values import known
+from paddock.race import race_results, sampled
 from paddock.race.cautions import FEWEST_RATES, cautions
+from paddock.race.circumstances import CORPUS
 from paddock.race.race_results import TaskResult
+from paddock.race.sampled import Interval, Window
 from paddock.race.summary import (
     Activity,
     BulkTask,
     Expectation,
     Figure,
     Missing,
-    RequestTask,
     Summary,
     WholeRace,
-    known,
     quotient,
 )
-from paddock.race.timeline import Interval, Window
 from paddock.sampling.records import IndexCounters, Sample
 
 _INDISTINCT = "The samples do not show which documents belong to which of the bulk tasks."
@@ -55,13 +55,20 @@ def summarise(
     """
     results = race_results.tasks(race)
     bulks = [result for result in results if result.indexes_documents]
-    found = timeline.intervals(samples)
-    windows = timeline.load_windows(found, len(bulks))
+    found = sampled.intervals(samples)
+    windows = sampled.load_windows(found, len(bulks))
     bulk_tasks = tuple(
-        _bulk_task(result, _expectation(result, expectations or {}), samples, found, windows, position)
+        _bulk_task(
+            result,
+            (expectations or {}).get(result.requests.name) or result.expectation or Expectation(),
+            samples,
+            found,
+            windows[position] if windows else None,
+            windows,
+        )
         for position, result in enumerate(bulks)
     )
-    request_tasks = tuple(_request_task(result) for result in results if not result.indexes_documents)
+    request_tasks = tuple(result.requests for result in results if not result.indexes_documents)
     whole = _whole_race(race, samples, found)
     under_load = [
         sample for sample in samples if any(window.begin <= sample.seconds <= window.end for window in windows or [])
@@ -78,11 +85,8 @@ def summarise(
         request_tasks=request_tasks,
         race=whole,
         warnings=cautions(bulk_tasks, request_tasks, whole, under_load, reachable),
+        corpus=str((race.get("user-tags") or {}).get(CORPUS) or ""),
     )
-
-
-def _expectation(result: TaskResult, expectations: Mapping[str, Expectation]) -> Expectation:
-    return expectations.get(result.name) or result.expectation or Expectation()
 
 
 def _bulk_task(
@@ -90,40 +94,33 @@ def _bulk_task(
     expectation: Expectation,
     samples: Sequence[Sample],
     found: Sequence[Interval],
+    window: Window | None,
     windows: Sequence[Window] | None,
-    position: int,
 ) -> BulkTask:
-    seconds = _seconds(result)
-    nothing = Missing(_INDISTINCT if any(interval.total for interval in found) else _why_nothing(found))
-    documents: Figure = nothing
-    settled_rate: Figure = nothing
-    median_rate: Figure = nothing
-    node_cpu: Figure = nothing
-    driver_cpu: Figure = nothing
-    busiest: Figure = nothing
-    steal: Figure = nothing
+    seconds, requests = _seconds(result), result.requests
+    nothing: Figure = Missing(_INDISTINCT if any(interval.total for interval in found) else _why_nothing(found))
+    documents = settled_rate = median_rate = node_cpu = driver_cpu = busiest = steal = nothing
     settled: list[Interval] = []
-    if windows:
-        window = windows[position]
-        documents = timeline.documents_in(found, window)
-        settled = timeline.settled_intervals(found, window, expectation.warmup_seconds)
+    if window and windows:
+        documents = sampled.documents_in(found, window)
+        settled = sampled.settled_intervals(found, window, expectation.warmup_seconds)
         too_short = Missing(
             f"The load ran for {len(settled)} full seconds after the warm-up; {FEWEST_RATES} are needed."
         )
         enough = len(settled) >= FEWEST_RATES
-        median_rate = timeline.median_rate(settled) if enough else too_short
-        settled_rate = timeline.rate(settled) if enough else too_short
-        loaded = costs.between(samples, window.begin, window.end)
-        paid = costs.between(samples, window.begin, timeline.end_of_cost(found, window, windows))
-        node_cpu = costs.node_cpu_seconds(paid)
-        driver_cpu = costs.driver_cpu_seconds(loaded)
-        busiest = costs.driver_busiest(loaded)
-        steal = costs.steal_percent(loaded)
+        median_rate = sampled.median_rate(settled) if enough else too_short
+        settled_rate = sampled.rate(settled) if enough else too_short
+        loaded = sampled.between(samples, window.begin, window.end)
+        paid = sampled.between(samples, window.begin, sampled.end_of_cost(found, window, windows))
+        node_cpu = sampled.node_cpu_seconds(paid)
+        driver_cpu = sampled.driver_cpu_seconds(loaded)
+        busiest = sampled.driver_busiest(loaded)
+        steal = sampled.steal_percent(loaded)
     if not expectation.warmup_seconds:
         settled_rate = Missing("The task had no warm-up.")
     return BulkTask(
-        name=result.name,
-        operation=result.operation,
+        name=requests.name,
+        operation=requests.operation,
         expectation=expectation,
         documents=documents,
         seconds=seconds,
@@ -131,10 +128,10 @@ def _bulk_task(
         settled_rate=settled_rate,
         median_rate=median_rate,
         rates=len(settled),
-        reported_rate=result.throughput,
-        service_times=result.service_times,
-        latencies=result.latencies,
-        error_rate=result.error_rate,
+        reported_rate=requests.throughput,
+        service_times=requests.service_times,
+        latencies=requests.latencies,
+        error_rate=requests.error_rate,
         node_cpu_seconds=node_cpu,
         node_cpu_per_million=quotient(node_cpu, documents, 1e6),
         driver_cpu_seconds=driver_cpu,
@@ -145,27 +142,15 @@ def _bulk_task(
 
 def _seconds(result: TaskResult) -> Figure:
     """From the start of the task to the answer to its last request; see the top of this file."""
-    until_sent = result.last_request_seconds
+    until_sent, times = result.last_request_seconds, result.requests.service_times
     if isinstance(until_sent, Missing):
         return until_sent
-    return until_sent + (known(result.service_times.p50) or known(result.service_times.maximum) or 0.0) / 1000
-
-
-def _request_task(result: TaskResult) -> RequestTask:
-    return RequestTask(
-        name=result.name,
-        operation=result.operation,
-        service_times=result.service_times,
-        latencies=result.latencies,
-        throughput=result.throughput,
-        throughput_unit=result.throughput_unit,
-        error_rate=result.error_rate,
-    )
+    return until_sent + (known(times.p50) or known(times.maximum) or 0.0) / 1000
 
 
 def _whole_race(race: Mapping[str, Any], samples: Sequence[Sample], found: Sequence[Interval]) -> WholeRace:
     keys = {key for interval in found for key in interval.documents}
-    final = costs.final_indices(samples, keys)
+    final = sampled.final_indices(samples, keys)
     nothing = Missing(_why_nothing(found))
 
     def last(value: Any) -> Figure:
@@ -175,37 +160,37 @@ def _whole_race(race: Mapping[str, Any], samples: Sequence[Sample], found: Seque
     counted = last(lambda index: index.documents)
 
     def total(counter: Any, of_rally: Figure) -> Figure:
-        value = costs.index_total(samples, keys, counter)
+        value = sampled.index_total(samples, keys, counter)
         return of_rally if isinstance(value, Missing) else value
 
     def activity(count: Any, milliseconds: Any, name: str) -> Activity:
         reported = race_results.activity(race, name)
         return Activity(total(count, reported.count), total(lambda index: milliseconds(index) / 1000, reported.seconds))
 
-    rejections = costs.node_total(samples, lambda node: node.write_rejected + node.pressure_rejected)
+    rejections = sampled.node_total(samples, lambda node: node.write_rejected + node.pressure_rejected)
     return WholeRace(
-        node_cpu_seconds=costs.node_cpu_seconds(samples),
-        driver_cpu_seconds=costs.driver_cpu_seconds(samples),
-        peak_node_bytes=costs.peak_node_bytes(samples),
+        node_cpu_seconds=sampled.node_cpu_seconds(samples),
+        driver_cpu_seconds=sampled.driver_cpu_seconds(samples),
+        peak_node_bytes=sampled.peak_node_bytes(samples),
         peak_driver_bytes=max((sample.driver.resident_bytes for sample in samples), default=0)
         or Missing("No process of the load driver was seen on this machine."),
         index_bytes=_or(last(_all_bytes), race_results.total(race, "store_size")),
         bytes_per_document=quotient(primary_bytes, counted),
         documents_counted=counted,
-        index_failed=costs.index_total(samples, keys, lambda index: index.index_failed),
-        written_bytes=costs.written_bytes(samples),
+        index_failed=sampled.index_total(samples, keys, lambda index: index.index_failed),
+        written_bytes=sampled.written_bytes(samples),
         segments=_or(last(lambda index: index.segments), race_results.total(race, "segment_count")),
         merges=activity(lambda index: index.merges, lambda index: index.merge_milliseconds, "merge"),
         refreshes=activity(lambda index: index.refreshes, lambda index: index.refresh_milliseconds, "refresh"),
         flushes=activity(lambda index: index.flushes, lambda index: index.flush_milliseconds, "flush"),
-        collectors=costs.collectors(samples) or race_results.collectors(race),
+        collectors=sampled.collectors(samples) or race_results.collectors(race),
         rejections=rejections,
         merges_running=last(lambda index: index.merges_running),
     )
 
 
 def _why_nothing(found: Sequence[Interval]) -> str:
-    return _NOTHING_INDEXED if found else costs.NO_SAMPLES
+    return _NOTHING_INDEXED if found else sampled.NO_SAMPLES
 
 
 def _or(figure: Figure, otherwise: Figure) -> Figure:

@@ -1,19 +1,42 @@
-"""The figures of a summary, and it as an object for JSON. A figure that is not there says why; none is set to zero."""
+"""The figures of a race, each listed once with its name and form for every view, and its record as JSON and back."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
+
+from paddock import numbers
+from paddock.errors import UsageError
+from paddock.plain_values import Figure, Missing, built, plain
+
+# From a figure to its digits, as many as mean something, and its unit.
+Form: TypeAlias = Callable[[float], tuple[str, str]]
 
 
 @dataclass(frozen=True)
-class Missing:
-    """In place of a figure: why there is none, one sentence."""
+class NamedFigure:
+    """A figure as every view shows it.
 
-    reason: str
+    :param note: how it came about; empty where the name says it all.
+    :param short: name and unit where races or tasks stand side by side; empty where it is not shown there.
+    """
 
+    name: str
+    figure: Figure
+    form: Form
+    note: str = ""
+    short: str = ""
 
-Figure: TypeAlias = float | Missing
+    @property
+    def text(self) -> str:
+        """Digits and unit; a hyphen if it is missing."""
+        return numbers.NOTHING if isinstance(self.figure, Missing) else " ".join(self.form(self.figure)).rstrip()
+
+    @property
+    def digits(self) -> str:
+        """The digits alone, below a heading with the unit."""
+        return numbers.NOTHING if isinstance(self.figure, Missing) else self.form(self.figure)[0]
 
 
 @dataclass(frozen=True)
@@ -34,6 +57,10 @@ class Expectation:
     incidental: bool = False
 
 
+_TIMES = ("p50 ms", "p90 ms", "p99 ms", "max ms")
+_BULK_TIMES = ("bulk p50 ms", "", "bulk p99 ms", "")
+
+
 @dataclass(frozen=True)
 class ServiceTimes:
     """Milliseconds from sending a request to its answer, warm-up excluded, as Rally reports them.
@@ -47,6 +74,14 @@ class ServiceTimes:
     p90: Figure
     p99: Figure
     maximum: Figure
+
+    def figures(self, name: str, note: str = "", shorts: Sequence[str] = ("",) * 4) -> tuple[NamedFigure, ...]:
+        """The four; the note is said of the first."""
+        named = zip(("p50", "p90", "p99", "maximum"), (note, "", "", ""), shorts, strict=True)
+        return tuple(
+            NamedFigure(f"{name}, {part}", getattr(self, part), numbers.milliseconds, said, short)
+            for part, said, short in named
+        )
 
 
 @dataclass(frozen=True)
@@ -89,6 +124,49 @@ class BulkTask:
     driver_busiest: Figure
     steal_percent: Figure
 
+    @property
+    def rate(self) -> Figure:
+        """Documents per second by which the load is known: after the warm-up, where there was one."""
+        return self.mean_rate if isinstance(self.settled_rate, Missing) else self.settled_rate
+
+    @property
+    def figures(self) -> tuple[NamedFigure, ...]:
+        """All that is told of it, in the order of the telling."""
+        warmup, rate = self.expectation.warmup_seconds, numbers.rate
+        by_mean = isinstance(self.settled_rate, Missing)
+        apart = f"without the first {warmup:g} s and the last second"
+        settled = NamedFigure(
+            "throughput, mean after warm-up", self.settled_rate, rate, apart, "" if by_mean else "docs/s"
+        )
+        scheduled = self.expectation.rate
+        waited = "from when the bulk was due, waiting included"
+        return (
+            NamedFigure("documents", self.documents, numbers.count, "counted by Elasticsearch"),
+            NamedFigure(
+                "duration", self.seconds, numbers.seconds, "from the start to the last answer, warm-up included"
+            ),
+            NamedFigure("throughput, mean", self.mean_rate, rate, "documents / duration", "docs/s" if by_mean else ""),
+            *((settled,) if warmup else ()),
+            NamedFigure("throughput, median", self.median_rate, rate, f"of {self.rates} one-second rates"),
+            NamedFigure(
+                "throughput, Rally's median", self.reported_rate, rate, "cumulative since the start of the task"
+            ),
+            *((NamedFigure("throughput, as scheduled", scheduled, rate),) if scheduled else ()),
+            *self.service_times.figures("service time", "per bulk, warm-up excluded", _BULK_TIMES),
+            *(self.latencies.figures("latency", waited) if self.latencies else ()),
+            NamedFigure("failed bulks", self.error_rate, numbers.percent, "", "failed bulks %"),
+            NamedFigure(
+                "node CPU time", self.node_cpu_seconds, numbers.seconds, "refreshes and merges after the load included"
+            ),
+            NamedFigure(
+                "node CPU time per million documents",
+                self.node_cpu_per_million,
+                numbers.seconds,
+                short="node CPU s/M docs",
+            ),
+            NamedFigure("load driver CPU time", self.driver_cpu_seconds, numbers.seconds),
+        )
+
 
 @dataclass(frozen=True)
 class RequestTask:
@@ -107,6 +185,15 @@ class RequestTask:
     throughput_unit: str
     error_rate: Figure
 
+    @property
+    def figures(self) -> tuple[NamedFigure, ...]:
+        """All that is told of it but its latencies."""
+        return (
+            *self.service_times.figures("service time", shorts=_TIMES),
+            NamedFigure("throughput", self.throughput, numbers.milliseconds, short="per second"),
+            NamedFigure("failed", self.error_rate, numbers.percent, short="failed %"),
+        )
+
 
 @dataclass(frozen=True)
 class Activity:
@@ -114,6 +201,11 @@ class Activity:
 
     count: Figure
     seconds: Figure
+
+    def figures(self, name: str) -> tuple[NamedFigure, ...]:
+        """The count, and how long it took only where anything was done."""
+        counted = NamedFigure(name, self.count, numbers.count)
+        return (counted, NamedFigure(f"{name}, time", self.seconds, numbers.seconds)) if self.count else (counted,)
 
 
 @dataclass(frozen=True)
@@ -149,6 +241,25 @@ class WholeRace:
     rejections: Figure
     merges_running: Figure
 
+    @property
+    def figures(self) -> tuple[NamedFigure, ...]:
+        """All that is told of it, in the order of the telling."""
+        return (
+            NamedFigure("node memory, peak", self.peak_node_bytes, numbers.size, "resident"),
+            NamedFigure("load driver memory, peak", self.peak_driver_bytes, numbers.size, "resident, all processes"),
+            NamedFigure("index size", self.index_bytes, numbers.size, "replicas included"),
+            NamedFigure(
+                "index size per document", self.bytes_per_document, numbers.bytes_each, "primary shards", "bytes/doc"
+            ),
+            NamedFigure("segments", self.segments, numbers.count),
+            NamedFigure("written to disk", self.written_bytes, numbers.size, "translog and merges included"),
+            *self.merges.figures("merges"),
+            *self.refreshes.figures("refreshes"),
+            *self.flushes.figures("flushes"),
+            *(one for name, activity in self.collectors.items() for one in activity.figures(f"GC {name}")),
+            NamedFigure("rejected requests", self.rejections, numbers.count),
+        )
+
 
 @dataclass(frozen=True)
 class Summary:
@@ -156,6 +267,7 @@ class Summary:
 
     :param cars: names of the cars, or "external" if Rally did not start the nodes.
     :param warnings: sentences about what makes the figures doubtful.
+    :param corpus: what was indexed, as the race's user tags say it; empty if they do not.
     """
 
     race_id: str
@@ -167,11 +279,15 @@ class Summary:
     request_tasks: tuple[RequestTask, ...]
     race: WholeRace
     warnings: tuple[str, ...]
+    corpus: str = ""
 
-
-def known(figure: Figure) -> float | None:
-    """The figure, or None if it is missing."""
-    return None if isinstance(figure, Missing) else figure
+    @property
+    def title(self) -> str:
+        """What was raced on what, without a full stop."""
+        challenge = f", challenge {self.challenge}" if self.challenge else ""
+        cars = f", car {self.cars}" if self.cars else ""
+        version = f", Elasticsearch {self.version}" if self.version else ""
+        return f"Track {self.track}{challenge}{cars}{version}"
 
 
 def quotient(dividend: Figure, divisor: Figure, times: float = 1.0) -> Figure:
@@ -183,25 +299,65 @@ def quotient(dividend: Figure, divisor: Figure, times: float = 1.0) -> Figure:
     return dividend / divisor * times if divisor else Missing("There is nothing to divide by: the count is zero.")
 
 
-def summary_as_json(summary: Summary) -> dict[str, Any]:
-    """The summary as nested objects with the names of its fields.
+def in_test_mode(race: Mapping[str, Any]) -> bool:
+    """Whether a race.json is that of a race in test mode; known of races that Paddock has run."""
+    return (race.get("user-tags") or {}).get("test-mode") == "true"
 
-    A missing figure is null; the object that has it says why under ``missing``, by the figure's name.
+
+@dataclass(frozen=True)
+class RaceRecord:
+    """One race as it is kept, and shown.
+
+    :param race: Rally's race.json.
+    :param race_file: where that is; ``samples_file``: where the samples are.
+    :param command: the esrally command line that repeats it.
+    :param error_rates: the share of requests that failed (0 to 1) of each task in which any did.
     """
-    plain: dict[str, Any] = _plain(summary)
-    return plain
+
+    race_id: str
+    summary: Summary
+    race: Mapping[str, Any]
+    race_file: str = ""
+    samples_file: str = ""
+    command: str = ""
+    error_rates: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def test_mode(self) -> bool:
+        """Whether it only was to show that everything works, with 1,000 documents."""
+        return in_test_mode(self.race)
+
+    def as_json(self) -> dict[str, Any]:
+        """All but Rally's race.json, which has a file of its own."""
+        return {
+            "race-id": self.race_id,
+            "race-file": self.race_file,
+            "samples-file": self.samples_file,
+            "command": self.command,
+            "error-rates": dict(self.error_rates),
+            "summary": plain(self.summary),
+        }
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, Missing):
-        return None
-    if is_dataclass(value) and not isinstance(value, type):
-        parts = {field.name: getattr(value, field.name) for field in fields(value)}
-        missing = {name: part.reason for name, part in parts.items() if isinstance(part, Missing)}
-        plain = {name: _plain(part) for name, part in parts.items()}
-        return {**plain, "missing": missing} if missing else plain
-    if isinstance(value, dict):
-        return {name: _plain(part) for name, part in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(part) for part in value]
-    return value
+def read_record(value: Mapping[str, Any], race: Mapping[str, Any]) -> RaceRecord:
+    """The record of which ``as_json`` made this.
+
+    :param race: Rally's race.json.
+    :raises UsageError: if it is none.
+    """
+    race_id = value.get("race-id")
+    if not race_id or not isinstance(value.get("summary"), Mapping):
+        raise UsageError("This race has no summary: compare races that ./inv race has run to their end.")
+    try:
+        summary: Summary = built(Summary, value["summary"], "summary")
+    except ValueError as error:
+        raise UsageError(f"The summary of the race {race_id} is damaged: {error}; run the race again.") from None
+    return RaceRecord(
+        race_id=str(race_id),
+        summary=summary,
+        race=race,
+        race_file=str(value.get("race-file", "")),
+        samples_file=str(value.get("samples-file", "")),
+        command=str(value.get("command", "")),
+        error_rates=value.get("error-rates", {}),
+    )

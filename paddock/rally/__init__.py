@@ -1,11 +1,13 @@
 """The one place that runs Rally and knows its rough edges.
 
-request     what a race is asked to be, and what it came to
-command     the request as an esrally command line
+request     what a race is asked to be, and that as an esrally command line
 privileges  as whom it runs: root, a user namespace, another user
 preflight   what has to be true before it starts: ports, room, no other Rally
-process     the running program, its terminal, what it prints, its end; orphans: what it leaves behind
-leftovers   what a race that was killed leaves, found and ended
-failure     why a race failed, in one sentence
+process     the running program, its terminal, what it prints, its end
+leftovers   a race's processes, and what is left of one that was killed, found and ended
+outcome     what a race came to, or why it failed
 run         all of it in order
 """
+
+# Rally's default for nodes that it provisions itself (rally.py, node.http.port).
+DEFAULT_HTTP_PORT = 39200

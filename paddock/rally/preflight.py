@@ -13,7 +13,6 @@ import psutil
 from paddock import paths
 from paddock.errors import MachineError, UsageError
 from paddock.files import require_room
-from paddock.rally.processes import other_rally_processes
 from paddock.rally.request import RaceRequest
 
 # The admin port of Rally's actor system: one for the whole machine, whatever RALLY_HOME says (actor.py).
@@ -22,6 +21,8 @@ ACTOR_PORT = 1900
 SHUTDOWN_SECONDS = 30.0
 # The node's installation, its logs and some air; the index comes on top.
 INSTALLATION_BYTES = 500 * 2**20
+# A race has a dozen processes.
+_MOST_NAMED = 3
 
 
 def check_platform() -> None:
@@ -85,12 +86,20 @@ def check_disk(request: RaceRequest, corpus_bytes: int) -> None:
 
     :raises MachineError: if there is less.
     """
-    needed = 0 if not request.provisions else INSTALLATION_BYTES
-    if request.data_path is None:
-        needed += 2 * corpus_bytes if request.provisions else 0
-    elif request.provisions:
-        require_room(request.data_path, 2 * corpus_bytes, "The index of this race")
-    require_room(paths.races_folder(), needed, "This race")
+    if not request.provisions:
+        return
+    index = 2 * corpus_bytes
+    if request.data_path is not None:
+        require_room(request.data_path, index, "The index of this race")
+        index = 0
+    require_room(paths.races_folder(), INSTALLATION_BYTES + index, "This race")
+
+
+def other_rally_processes() -> list[psutil.Process]:
+    """Processes that Rally would take for another Rally and not start beside, found as it finds them."""
+    from esrally.utils.process import find_all_other_rally_processes
+
+    return list(find_all_other_rally_processes())
 
 
 def wait_for_others(say: Callable[[str], None], patience: float = SHUTDOWN_SECONDS) -> None:
@@ -102,20 +111,16 @@ def wait_for_others(say: Callable[[str], None], patience: float = SHUTDOWN_SECON
     said = False
     while others := _others():
         if time.monotonic() > deadline:
+            more = len(others) - _MOST_NAMED
+            named = [*others[:_MOST_NAMED], *([f"and {more} more processes"] if more > 0 else [])]
             raise MachineError(
-                f"Another Rally is running on this machine ({_listed(others)}), and only one can at a time: "
+                f"Another Rally is running on this machine ({'; '.join(named)}), and only one can at a time: "
                 f"wait for it, or end it."
             )
         if not said:
             say("Waiting for the previous Rally to be gone ...")
             said = True
         time.sleep(0.3)
-
-
-def _listed(others: list[str], most: int = 3) -> str:
-    """The first of them: a race has a dozen processes."""
-    more = len(others) - most
-    return "; ".join([*others[:most], *([f"and {more} more processes"] if more > 0 else [])])
 
 
 def _others() -> list[str]:
@@ -131,6 +136,6 @@ def _others() -> list[str]:
                 found.append(f"process {process.pid}: {' '.join(process.cmdline()[:3])}")
         except psutil.Error:
             continue
-    if not found and port_holder(ACTOR_PORT):
-        found.append(f"{port_holder(ACTOR_PORT)} on Rally's port {ACTOR_PORT}")
+    if not found and (holder := port_holder(ACTOR_PORT)):
+        found.append(f"{holder} on Rally's port {ACTOR_PORT}")
     return found

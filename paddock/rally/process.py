@@ -1,8 +1,14 @@
-"""Runs esrally under a terminal of its own, reads what it prints as events, and ends it when the user wants to."""
+"""Runs esrally under a terminal of its own, reads what it prints as events, and ends it when the user wants to.
+
+Rally's actors and the node outlive the process that started them and become children of process 1. In many containers
+that one never collects them: they stay as dead entries in the process table, and the next Rally, which goes by names
+alone, takes them for a Rally that is running and refuses to start. So we adopt them ourselves.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import errno
 import fcntl
 import os
@@ -14,22 +20,24 @@ import struct
 import subprocess
 import termios
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
 
 from paddock.errors import Interrupted
 from paddock.files import writing
-from paddock.rally import orphans
-from paddock.rally.command import OPTIONS_VARIABLE
+from paddock.rally.leftovers import MARK
 from paddock.rally.privileges import Identity
-from paddock.rally.processes import MARK
+from paddock.rally.request import OPTIONS_VARIABLE
 
+# How long Rally may take to stop the node and its actors after Ctrl-C.
+INTERRUPT_SECONDS = 60.0
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _TASK = re.compile(r"Running (?P<task>.+?)\s*\[\s*(?P<percent>\d+)% done\]")
 _NOTE = re.compile(r"\[(?P<level>INFO|WARNING|ERROR)\]\s*(?P<text>.*)")
+_SET_CHILD_SUBREAPER = 36  # prctl(2)
+_ORPHANS = ("esrally", "rally", "java")
 
 
 @dataclass(frozen=True)
@@ -86,18 +94,14 @@ def seconds_left(percent: int, elapsed: float) -> float | None:
     return elapsed * (100 - percent) / percent
 
 
-# How long Rally may take to stop the node and its actors after Ctrl-C.
-INTERRUPT_SECONDS = 60.0
-
-
 def run_rally(
-    words: list[str],
+    words: Sequence[str],
     mark: str,
     identity: Identity,
     environment: Mapping[str, str],
     output: Path,
-    on_text: Callable[[str], None],
-    on_tick: Callable[[], None] = lambda: None,
+    on_event: Callable[[TaskProgress | Note], None],
+    on_tick: Callable[[], None],
 ) -> int:
     """Run esrally to its end and return its exit code.
 
@@ -105,7 +109,7 @@ def run_rally(
     :param mark: what tells its processes from those of other races: the race's folder.
     :param environment: variables on top of our own.
     :param output: everything that it prints is kept in this file.
-    :param on_text: called with each piece of its output.
+    :param on_event: called with what it says.
     :param on_tick: called a few times per second.
     :raises Interrupted: after Ctrl-C, SIGTERM or SIGHUP, when Rally has ended. The second one does not wait for it.
     """
@@ -115,7 +119,9 @@ def run_rally(
     env = {**os.environ, **environment, **identity.environment, MARK: mark, "TERM": "xterm"}
     env.pop(OPTIONS_VARIABLE, None)
     output.parent.mkdir(parents=True, exist_ok=True)
-    orphans.adopt()
+    reader = OutputReader()
+    # Ours become the orphans of our descendants from now on.
+    ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     with _interruptions() as interrupted, output.open("wb", buffering=0) as log:
         try:
             process = subprocess.Popen(
@@ -136,10 +142,11 @@ def run_rally(
                 if text:
                     with writing(output):
                         log.write(text)
-                    on_text(text.decode("utf-8", "replace"))
+                    for event in reader.feed(text.decode("utf-8", "replace")):
+                        on_event(event)
                 on_tick()
                 # At once: Rally waits for the node's entry in the process table to go.
-                orphans.collect(process.pid)
+                _collect_orphans(process.pid)
                 if ended:
                     break
                 if interrupted and not asked_at:
@@ -174,19 +181,25 @@ def _read(terminal: int, process: subprocess.Popen[bytes]) -> tuple[bytes, bool]
     return text, not text and process.wait() is not None
 
 
+def _collect_orphans(main: int) -> None:
+    """Collect adopted processes that have ended; the child ``main`` and children of other names are somebody else's."""
+    with contextlib.suppress(OSError):  # no child is left, or somebody else has collected it
+        while ended := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+            name = Path(f"/proc/{ended.si_pid}/comm").read_text(encoding="utf-8").strip()
+            if ended.si_pid == main or name not in _ORPHANS:
+                return
+            os.waitpid(ended.si_pid, os.WNOHANG)
+
+
 @contextmanager
 def _interruptions() -> Iterator[list[int]]:
     """The signals that ask for an end, collected instead of being raised somewhere."""
     received: list[int] = []
-
-    def note(number: int, _frame: FrameType | None) -> None:
-        received.append(number)
-
     before = {}
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         # Outside the main thread (tests) signals cannot be caught; then there are none to catch either.
         with contextlib.suppress(ValueError):
-            before[number] = signal.signal(number, note)
+            before[number] = signal.signal(number, lambda number, _frame: received.append(number))
     try:
         yield received
     finally:

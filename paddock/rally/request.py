@@ -1,18 +1,40 @@
-"""What a race is asked to be, before anything is started, and what it came to, as race.json says it."""
+"""What a race is asked to be, and the esrally command line that it becomes; anyone can repeat the race with it."""
 
 from __future__ import annotations
 
+import json
+import os
+import shlex
+import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from paddock import paths
 from paddock.engine import Engine
-from paddock.files import read_record
+from paddock.errors import FileError, UsageError
+from paddock.rally import DEFAULT_HTTP_PORT
+from paddock.rally.privileges import pasted_before
 
-# Rally's default for nodes that it provisions itself (rally.py, node.http.port).
-DEFAULT_HTTP_PORT = 39200
+# Client options that the user keeps out of the command line; it stays out of the environment of Rally's processes, too.
+OPTIONS_VARIABLE = "PADDOCK_CLIENT_OPTIONS"
+# What a printed command names in the place of a file that is only there while Rally runs.
+OPTIONS_FILE = Path("client-options.json")
+
+
+@dataclass(frozen=True)
+class ClientOptions:
+    """Rally's client options for one race; they may hold secrets, so what they hold is never printed.
+
+    :param file: the file with them, which Rally reads; None if they come from the environment or are none.
+    :param private: what Rally is to be given in a file that is there while it runs and no longer; empty with ``file``.
+    :param values: the options of the cluster that is raced.
+    """
+
+    file: Path | None = None
+    private: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    values: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True)
@@ -24,8 +46,6 @@ class RaceRequest:
     :param engine: the Elasticsearch to provision; None to race against ``target_hosts``.
     :param cars: names of the team's cars, the one with the base configuration first.
     :param target_hosts: "host:port,..." of an existing cluster, or None.
-    :param client_options: a JSON file of the user's with Rally's client options (they may hold secrets), or None.
-    :param private_options: client options that stand in no file; a private one is made when Rally starts, and goes.
     :param circumstances: the machine, kept with the user tags; a command to repeat the race elsewhere lacks them.
     :param on_error: Rally's --on-error.
     :param data_path: the folder outside Rally's that car_params give to the node, cleared up after it; or None.
@@ -42,8 +62,7 @@ class RaceRequest:
     user_tags: Mapping[str, str] = field(default_factory=dict)
     circumstances: Mapping[str, str] = field(default_factory=dict)
     target_hosts: str | None = None
-    client_options: Path | None = None
-    private_options: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    client_options: ClientOptions = ClientOptions()
     http_port: int = DEFAULT_HTTP_PORT
     test_mode: bool = False
     on_error: str = "abort"
@@ -62,34 +81,183 @@ class RaceRequest:
         return self.target_hosts or f"127.0.0.1:{self.http_port}"
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """A finished race.
+def program() -> Path:
+    """The esrally beside this Python; PADDOCK_RALLY names another."""
+    named = os.environ.get("PADDOCK_RALLY")
+    return Path(named) if named else Path(sys.executable).with_name("esrally")
 
-    :param race: the whole of race.json.
-    :param error_rates: per task, the share of requests that failed (0 to 1), only those above 0.
+
+def arguments(request: RaceRequest) -> list[str]:
+    """The arguments of esrally for that race, the program itself left out."""
+    words = [
+        "race",
+        f"--race-id={request.race_id}",
+        f"--track-path={request.track}",
+        f"--challenge={request.challenge}",
+        f"--on-error={request.on_error}",
+    ]
+    if request.engine is not None:
+        words += [
+            "--pipeline=from-distribution",
+            f"--distribution-version={request.engine.version}",
+            f"--team-path={paths.PROJECT}",
+            f"--car={','.join(request.cars)}",
+            f"--runtime-jdk={request.engine.runtime_jdk}",
+        ]
+        if request.http_port != DEFAULT_HTTP_PORT:
+            words.append(f"--target-hosts=127.0.0.1:{request.http_port}")
+        words += _json_option("--car-params", {**request.car_params, **request.engine.car_params})
+    else:
+        words += ["--pipeline=benchmark-only", f"--target-hosts={request.target_hosts}"]
+        if request.client_options.file:
+            words.append(f"--client-options={request.client_options.file}")
+    words += _json_option("--track-params", request.track_params)
+    if tags := {**request.circumstances, **request.user_tags}:
+        words.append(f"--user-tags={_pairs(tags)}")
+    if request.test_mode:
+        words.append("--test-mode")
+    if request.engine is None or request.engine.offline:
+        words.append("--offline")
+    return [*words, *request.further_arguments]
+
+
+def environment(request: RaceRequest) -> dict[str, str]:
+    """The variables that the command line needs beside it."""
+    return request.engine.environment if request.engine else {}
+
+
+def needed_files(request: RaceRequest) -> tuple[Path, ...]:
+    """What whoever runs the command must be able to read: Rally, its Python, the track, the cars, the Java."""
+    java = request.engine.java if request.engine else None
+    return (
+        program(),
+        Path(sys.executable).resolve(),
+        request.track / "track.json",
+        paths.CARS,
+        *([java.home / "bin" / "java"] if java else []),
+    )
+
+
+def writable_folders(request: RaceRequest) -> tuple[Path, ...]:
+    """The folders in which Rally, the runners of our tracks and the node make files, Rally's own first."""
+    journals = [request.track_params.get(name) for name in ("lap_journal", "load_journal")]
+    downloads = request.engine is not None and not request.engine.offline
+    return (
+        paths.rally_folder(),
+        paths.rally_log().parent,
+        paths.races_folder(),
+        paths.data_folder(f"paddock-{request.track.name}"),  # for the offsets of test mode's corpus
+        *([paths.distributions_folder()] if downloads else []),
+        *(Path(journal).parent for journal in journals if journal),
+        *([request.data_path] if request.data_path else []),
+    )
+
+
+def rewritten_files() -> tuple[Path, ...]:
+    """The files that every Rally writes to, from its first start on."""
+    return paths.rally_folder() / "rally.ini", paths.rally_folder() / "logging.json", paths.rally_log()
+
+
+def printable(request: RaceRequest, anew: bool = False) -> str:
+    """The command as it can be pasted into a shell, by root too; on any machine, so it does not name this one.
+
+    Client options that stand in no file are to be put into OPTIONS_FILE before.
+
+    :param anew: without the race id, so that Rally gives the repeated race one of its own.
     """
-
-    race_id: str
-    file: Path
-    race: dict[str, Any]
-    error_rates: dict[str, float]
-
-
-def race_file(race_id: str) -> Path:
-    """Where Rally writes race.json."""
-    return paths.races_folder() / race_id / "race.json"
+    assignments = [f"{name}={shlex.quote(value)}" for name, value in sorted(environment(request).items())]
+    elsewhere = replace(request, circumstances={})
+    if request.client_options.private:
+        elsewhere = replace(elsewhere, client_options=ClientOptions(OPTIONS_FILE))
+    words = [word for word in arguments(elsewhere) if not (anew and word.startswith("--race-id="))]
+    return " ".join([*assignments, *map(shlex.quote, [*pasted_before(request.provisions), str(program()), *words])])
 
 
-def read_outcome(race_id: str) -> Outcome | None:
-    """The outcome of that race; None if it did not come to its end.
+def _pairs(values: Mapping[str, str]) -> str:
+    """name:value pairs as Rally splits them; JSON where it would split a name or a value, or take it for a file."""
+    pairs = [f"{name}:{value}" for name, value in values.items()]
+    plain = all(pair.count(":") == 1 and "," not in pair and "'" not in pair for pair in pairs)
+    if plain and not pairs[-1].endswith(".json"):
+        return ",".join(pairs)
+    return json.dumps(dict(values), ensure_ascii=False)
 
-    Rally writes race.json twice: first without results, and with them when the race has ended.
+
+def _json_option(option: str, values: Mapping[str, Any]) -> list[str]:
+    return [f"{option}={json.dumps(dict(values), sort_keys=True)}"] if values else []
+
+
+def parse_pairs(text: str, option: str, private: bool = False) -> dict[str, Any]:
+    """What a user writes behind --params and the like: "a:1,b:text", a JSON object, or the name of a .json file.
+
+    Values are read as Rally does it: numbers, true, false and null by their looks, the rest as text.
+
+    :param private: quote no piece of the text in a sentence, for any may be a password's.
+    :raises UsageError: if it is none of the three.
     """
-    file = race_file(race_id)
-    race = read_record(file)
-    results = race.get("results")
-    if not results:
+    text = text.strip()
+    if text.endswith(".json"):
+        try:
+            text = Path(text).expanduser().read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            why = "check that it is there and is text in UTF-8" if private else error
+            raise UsageError(f"{option} names a file that cannot be read: {why}.") from None
+    if text.startswith("{"):
+        try:
+            value = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise UsageError(f"{option} is no valid JSON: {error}.") from None
+        return dict(value)
+    pairs: dict[str, Any] = {}
+    for part in filter(None, (piece.strip() for piece in text.split(","))):
+        key, separator, value = part.partition(":")
+        if not separator or not key.strip():
+            what = "a part of it" if private else f"'{part}'"
+            raise UsageError(f"{option} wants name:value pairs separated by commas, and {what} is none.")
+        if key.strip() in pairs:
+            what = "a name" if private else f"'{key.strip()}'"
+            raise UsageError(f"{option} has {what} twice: leave one out.")
+        pairs[key.strip()] = _literal(value.strip())
+    return pairs
+
+
+def _literal(text: str) -> Any:
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    if text.lower() in ("null", "none"):
         return None
-    rates = {task["task"]: float(task.get("error_rate") or 0) for task in results.get("op_metrics", [])}
-    return Outcome(race_id, file, race, {task: rate for task, rate in rates.items() if rate > 0})
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def read_client_options(option: str | None, environment: Mapping[str, str] | None = None) -> ClientOptions:
+    """The options from --client-options (a .json file) or from PADDOCK_CLIENT_OPTIONS; nothing is written.
+
+    Secrets on a command line end up in the shell's history and in the list of processes, so they are refused there.
+
+    :raises UsageError: if the option is no file, or the contents are no options.
+    """
+    env = os.environ if environment is None else environment
+    if option:
+        path = Path(option).expanduser().absolute()
+        if path.suffix == ".json" and not path.exists():
+            raise FileError(path, "this file does not exist: --client-options names it; check its name.")
+        if path.suffix != ".json" or not path.is_file():
+            raise UsageError(
+                "--client-options wants the name of a .json file, so that no password is left in the shell's history: "
+                f"write the options into one, or put them into the variable {OPTIONS_VARIABLE}."
+            )
+        return ClientOptions(path, {}, _default_cluster(parse_pairs(str(path), "--client-options", private=True)))
+    if env.get(OPTIONS_VARIABLE):
+        values = parse_pairs(env[OPTIONS_VARIABLE], OPTIONS_VARIABLE, private=True)
+        return ClientOptions(None, values if "default" in values else {"default": values}, _default_cluster(values))
+    return ClientOptions()
+
+
+def _default_cluster(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of the cluster that is raced: Rally's files may name several clusters."""
+    default = values.get("default")
+    return dict(default) if isinstance(default, dict) else dict(values)

@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Protocol
 
 from paddock import paths
-from paddock.errors import RaceError
 from paddock.files import writing
-from paddock.rally import command, failure, leftovers, preflight
+from paddock.rally import leftovers, preflight
+from paddock.rally import request as command
+from paddock.rally.leftovers import RaceProcesses
+from paddock.rally.outcome import Outcome, explain, read_outcome
 from paddock.rally.privileges import choose_identity
-from paddock.rally.process import Note, OutputReader, TaskProgress, run_rally
-from paddock.rally.processes import RaceProcesses
-from paddock.rally.request import Outcome, RaceRequest, read_outcome
+from paddock.rally.process import Note, TaskProgress, run_rally
+from paddock.rally.request import ClientOptions, RaceRequest
 
 
 class RaceObserver(Protocol):
@@ -68,12 +69,6 @@ def run_race_alone(
     preflight.check_disk(request, corpus_bytes)
     output = race_records(request.race_id) / "rally-output.txt"
     processes = RaceProcesses(request.race_id)
-    reader = OutputReader()
-
-    def read(text: str) -> None:
-        for event in reader.feed(text):
-            observer.progress(event)
-
     with leftovers.written_down(request.race_id, request.data_path):
         identity = choose_identity(
             request.provisions,
@@ -82,7 +77,7 @@ def run_race_alone(
             command.writable_folders(request),
             command.rewritten_files(),
         )
-        if request.private_options:
+        if request.client_options.private:
             request = _with_file(request, leftovers.secrets_file(request.race_id))
         observer.started(processes)
         try:
@@ -92,15 +87,14 @@ def run_race_alone(
                 identity,
                 {**command.environment(request), "RALLY_HOME": str(paths.rally_folder().parent)},
                 output,
-                read,
+                observer.progress,
                 observer.tick,
             )
         finally:
             observer.ended()
     outcome = read_outcome(request.race_id)
     if outcome is None:
-        why = failure.explain(request.race_id, output, exit_code)
-        raise RaceError(f"The race failed. {why.cause.rstrip('.')}. More in {why.log}.")
+        raise explain(request.race_id, output, exit_code)
     return outcome
 
 
@@ -110,5 +104,5 @@ def _with_file(request: RaceRequest, file: Path) -> RaceRequest:
     with writing(file):
         handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "w", encoding="utf-8") as private:
-            json.dump(dict(request.private_options), private)
-    return replace(request, client_options=file, private_options={})
+            json.dump(dict(request.client_options.private), private)
+    return replace(request, client_options=ClientOptions(file))

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from paddock import numbers
-from paddock.circumstances import CIRCUMSTANCES
+from paddock.console import ENDLESS, wrapped
 from paddock.errors import UsageError
+from paddock.race.circumstances import CIRCUMSTANCES
+from paddock.race.summary import RaceRecord
 from paddock.reports import figures, sentences
-from paddock.reports.document import Table, escaped, markdown_table, render_page
-from paddock.reports.origins import PARAMETERS, RaceRecord, origin
-from paddock.reports.terminal import text_table, wrapped
+from paddock.reports.document import Table, escaped, markdown_table, render_page, text_table
+from paddock.reports.origins import PARAMETERS, origin
 from paddock.tournaments.model import Contender, Result
+
+# A race id as Rally and Paddock make them (a UUID).
+_BY_CHANCE = re.compile("[0-9a-f]{8}-[0-9a-f]{4}-")
+_TOLD = 2  # differences by which a race is named
 
 
 @dataclass(frozen=True)
@@ -67,7 +73,10 @@ def compare(items: Sequence[Result | RaceRecord]) -> Comparison:
     origins = [origin(item) for item in items]
     differences = _differences(items, origins)
     tournaments = [item for item in items if isinstance(item, Result)]
-    rows = [row for item in items for row in (_contenders(item) if isinstance(item, Result) else [_race(item)])]
+    names = [_short(one, ids) for one in ids]
+    rows = []
+    for number, (item, name) in enumerate(zip(items, names, strict=True)):
+        rows += _contenders(item) if isinstance(item, Result) else [_race(item, name, _told_apart(number, differences))]
     races, kinds = len(items) - len(tournaments), []
     if tournaments:
         kinds.append(numbers.plural(len(tournaments), "tournament"))
@@ -75,16 +84,36 @@ def compare(items: Sequence[Result | RaceRecord]) -> Comparison:
         kinds.append(numbers.plural(races, "race"))
     return Comparison(
         title=" and ".join(kinds) + " side by side",
-        sources=tuple(ids),
+        sources=tuple(names),
         rows=tuple(rows),
         verdicts=_verdicts(items),
         differences=differences,
-        warnings=(*_machines(ids, origins, differences), *_warnings(tournaments, races, differences)),
+        warnings=(*_machines(names, origins, differences), *_warnings(tournaments, races, differences)),
     )
 
 
 def _id(item: Result | RaceRecord) -> str:
     return item.id if isinstance(item, Result) else item.race_id
+
+
+def _short(identity: str, ids: Sequence[str]) -> str:
+    """The beginning of an id that Rally's kind of chance has made, where it is told apart by it."""
+    short = identity[:8]
+    return short if _BY_CHANCE.match(identity) and sum(one.startswith(short) for one in ids) == 1 else identity
+
+
+def _told_apart(number: int, differences: Sequence[Difference]) -> str:
+    """What a race differs in from the others, the first of it; empty if nothing is known."""
+    wanted = [one for one in differences if one.name not in CIRCUMSTANCES][:_TOLD] or differences[:_TOLD]
+    return ", ".join(_value(one.name, one.values[number]) for one in wanted)
+
+
+def _value(name: str, value: str) -> str:
+    """A difference in a few words; a parameter that is not given has its default."""
+    for kind in PARAMETERS:
+        if name.startswith(kind):
+            return f"{name.removeprefix(f'{kind} ')} {'by default' if value == numbers.NOTHING else value}"
+    return f"{name} {'unknown' if value == numbers.NOTHING else value}"
 
 
 def _differences(items: Sequence[Result | RaceRecord], origins: Sequence[Mapping[str, str]]) -> tuple[Difference, ...]:
@@ -123,32 +152,20 @@ def _contenders(result: Result) -> list[ComparedRow]:
     return [ComparedRow(result.id, name, found) for name, found in values.items()]
 
 
-def _race(record: RaceRecord) -> ComparedRow:
-    """A race with the figures of its summary; several bulk tasks are numbered."""
-    summary = record.summary["summary"]
-    tasks = summary.get("bulk_tasks") or []
+def _race(record: RaceRecord, source: str, apart: str) -> ComparedRow:
+    """A race, named for what it differs in, with the figures of its summary; several loads are named, too."""
     found: dict[str, str] = {}
+    tasks = record.summary.bulk_tasks
     for task in tasks:
-        prefix = f"{task['name']}: " if len(tasks) > 1 else ""
-        rate = task.get("settled_rate") if task.get("settled_rate") is not None else task.get("mean_rate")
-        times = task.get("service_times") or {}
-        for name, value in (
-            ("docs/s", rate),
-            ("bulk p50 ms", times.get("p50")),
-            ("bulk p99 ms", times.get("p99")),
-            ("node CPU s/M docs", task.get("node_cpu_per_million")),
-            ("failed bulks %", None if task.get("error_rate") is None else 100 * task["error_rate"]),
-        ):
-            if value is not None:
-                found[prefix + name] = numbers.figure(value)
-    size = (summary.get("race") or {}).get("bytes_per_document")
-    if size is not None:
-        found["bytes/doc"] = numbers.figure(size)
-    for task in summary.get("request_tasks") or []:
-        p50 = (task.get("service_times") or {}).get("p50")
-        if p50 is not None:
-            found[f"{task['name']} p50 ms"] = numbers.figure(p50)
-    return ComparedRow(record.race_id, str(summary.get("track", "race")), found)
+        prefix = f"{task.name}: " if len(tasks) > 1 else ""
+        found |= {prefix + one.short: one.digits for one in task.figures if one.short}
+    found |= {one.short: one.digits for one in record.summary.race.figures if one.short}
+    found |= {f"{task.name} {task.figures[0].short}": task.figures[0].digits for task in record.summary.request_tasks}
+    return ComparedRow(
+        source,
+        f"{record.summary.track}: {apart}" if apart else record.summary.track,
+        {name: digits for name, digits in found.items() if digits != numbers.NOTHING},
+    )
 
 
 def _verdicts(items: Sequence[Result | RaceRecord]) -> tuple[Difference, ...]:
@@ -243,12 +260,8 @@ _BETWEEN: Mapping[str, Callable[[Result], str]] = {
 
 
 def _definition(contender: Contender) -> str:
-    parts: list[Any] = [contender.level, contender.cars, dict(contender.track_params)]
+    parts: list[Any] = [contender.level, contender.cars, contender.version, dict(contender.track_params)]
     return json.dumps(parts, sort_keys=True, default=str)
-
-
-# Wider than any table.
-_ENDLESS = 1_000_000
 
 
 def comparison_tables(comparison: Comparison) -> tuple[Table, ...]:
@@ -288,7 +301,7 @@ def render_comparison(comparison: Comparison, form: str = "text", width: int = 1
 def _text(table: Table, width: int) -> str:
     """The table as it is, or turned round, or as a paragraph per row: the first that fits into the lines."""
     for way in (table, _turned(table)):
-        text = text_table(way, _ENDLESS)
+        text = text_table(way, ENDLESS)
         if max(len(line) for line in text.splitlines()) <= width:
             return text
     labels = max(len(header) for header in table.headers[1:])

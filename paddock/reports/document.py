@@ -5,13 +5,16 @@ The HTML needs nothing else: no network, no script. The Markdown has the same se
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from paddock.reports.plots.drawing import MARKS
+from paddock.console import columns, drawn, plain_line
+from paddock.files import replacing
+from paddock.reports.drawing import MARKS
 
 
 @dataclass(frozen=True)
@@ -97,6 +100,40 @@ class Report:
     sections: tuple[Section, ...]
 
 
+_RACE_WORDS = {
+    "race": "one run of Rally, Elasticsearch's benchmarking tool, against a node or a cluster",
+    "track": "what is indexed and searched: an index and its documents (./inv tracks)",
+    "corpus": "the documents of a track",
+    "challenge": "what a race does with a track, task by task (./inv challenges)",
+    "car": "how the node is configured; a mixin is a further piece of configuration added to a car (./inv cars)",
+}
+_TOURNAMENT_WORDS = {
+    "contender": "one configuration that is compared; the baseline is the one that the others are compared with",
+    "lap": "one load of documents into a fresh index for one contender",
+    "block": "one lap of every contender, in random order",
+    "start": "one launch of the node, with all its blocks",
+    "pair": "a contender's lap and the baseline's in the same block; where contenders differ at the node, their starts",
+    "warm-up": "laps at the beginning of a start, which are not counted because a cold JVM is slow",
+    "void": "does not count: requests failed, documents are missing, or the node was not steady",
+    "interval": "the ratios that the pairs do not rule out at the stated confidence",
+}
+_LOAD_WORDS = {
+    "load driver": "Rally's processes that send the requests",
+    "service time": "from sending a request to its answer",
+    "latency": "from when a request was due to its answer, waiting included; only where there was a schedule",
+    "p50, p90, p99": "half, 90 and 99 per cent of the requests took no longer",
+}
+
+
+def glossary(tournament: bool) -> Section:
+    """The words of a report, for those who see one for the first time.
+
+    :param tournament: whether it is a tournament's; otherwise it is that of a single race.
+    """
+    words = _RACE_WORDS | (_TOURNAMENT_WORDS if tournament else _LOAD_WORDS)
+    return Section("Words", facts=tuple(words.items()), folded=True)
+
+
 _TEMPLATES = Path(__file__).parent / "templates"
 
 
@@ -168,3 +205,15 @@ def _code(command: str) -> str:
     while fence in command:
         fence += "`"
     return f"{fence}\n{command}\n{fence}"
+
+
+def text_table(table: Table, width: int, styles: Sequence[str] = (), colours: bool = False) -> str:
+    """The table under its caption; its first column goes on in further lines where it would be too wide."""
+    text = drawn(columns(table.headers, table.rows, table.figures, styles=styles, folding=0), width, colours)
+    return f"{plain_line(table.caption)}\n{text}" if table.caption else text
+
+
+def keep(path: Path, text: str) -> None:
+    """Write a file of a report: whole, or not at all."""
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")

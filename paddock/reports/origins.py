@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from paddock.circumstances import CIRCUMSTANCES, CORPUS, with_short_checksums
-from paddock.errors import UsageError
+from paddock.plain_values import known
+from paddock.race.circumstances import CIRCUMSTANCES, CORPUS, with_short_checksums
+from paddock.race.summary import RaceRecord, Summary
 from paddock.tournaments.model import Result
 
 # What the names of parameters begin with.
@@ -19,31 +19,6 @@ _TAGS = {"paddock": "Paddock", "java": "Java", **{name: name for name in (CORPUS
 # What only repeats the corpus where that is recorded, and what differs between any two races.
 _CORPUS_PARAMETERS = ("corpus_file", "corpus_documents", "corpus_bytes")
 _ALWAYS_DIFFERENT = ("load_journal",)
-
-
-@dataclass(frozen=True)
-class RaceRecord:
-    """One race as it was recorded.
-
-    :param summary: what paddock.race.run.as_json_object made of it (its summary.json).
-    :param race: Rally's race.json.
-    """
-
-    summary: Mapping[str, Any]
-    race: Mapping[str, Any]
-
-    def __post_init__(self) -> None:
-        """Refuse what is no summary, before anything is compared.
-
-        :raises UsageError: if it is none.
-        """
-        if "race-id" not in self.summary or not isinstance(self.summary.get("summary"), Mapping):
-            raise UsageError("This race has no summary: compare races that ./inv race has run to their end.")
-
-    @property
-    def race_id(self) -> str:
-        """Rally's id of the race."""
-        return str(self.summary["race-id"])
 
 
 def origin(item: Result | RaceRecord) -> dict[str, str]:
@@ -68,7 +43,7 @@ def _of_tournament(result: Result) -> dict[str, str]:
 
 
 def _of_race(record: RaceRecord) -> dict[str, str]:
-    race, summary = record.race, record.summary["summary"]
+    race = record.race
     tags, params = race.get("user-tags") or {}, race.get("track-params") or {}
     cars = race.get("car") or []
     left_out = (*_ALWAYS_DIFFERENT, *(_CORPUS_PARAMETERS if CORPUS in tags else ()))
@@ -78,21 +53,20 @@ def _of_race(record: RaceRecord) -> dict[str, str]:
         "cars": ", ".join(cars) if isinstance(cars, list) else str(cars),
         **_each(TRACK_PARAMETER, {name: value for name, value in params.items() if name not in left_out}),
         **_each(CAR_PARAMETER, race.get("car-params") or {}),
-        "Elasticsearch": (race.get("cluster") or {}).get("distribution-version") or summary.get("version"),
+        "Elasticsearch": (race.get("cluster") or {}).get("distribution-version") or record.summary.version,
         "distribution flavor": (race.get("cluster") or {}).get("distribution-flavor"),
         "Rally": race.get("rally-version"),
         "pipeline": race.get("pipeline"),
         **{_TAGS[name]: text for name, text in tags.items() if name in _TAGS},
         **_each("tag", {name: text for name, text in tags.items() if name not in _TAGS}),
-        **_documents(summary),
+        **_documents(record.summary),
     }
     return {name: str(text) for name, text in found.items() if text not in (None, "")}
 
 
-def _documents(summary: Mapping[str, Any]) -> dict[str, str]:
-    counts = [task.get("documents") for task in summary.get("bulk_tasks") or []]
-    known = [count for count in counts if count is not None]
-    return {"documents": f"{sum(known):,.0f}"} if known else {}
+def _documents(summary: Summary) -> dict[str, str]:
+    counts = [count for task in summary.bulk_tasks if (count := known(task.documents)) is not None]
+    return {"documents": f"{sum(counts):,.0f}"} if counts else {}
 
 
 def _each(kind: str, values: Mapping[str, Any]) -> dict[str, str]:

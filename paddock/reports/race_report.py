@@ -3,28 +3,106 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from paddock import numbers
-from paddock.files import replacing
-from paddock.race.growth import CONFIDENCE, QueryGrowth, Trend, growth
+from paddock.plain_values import known
 from paddock.race.load import NORMAL, Load, LoadPhase, read_load
-from paddock.race.race_results import in_test_mode
-from paddock.reports.document import Plot, Report, Section, Table, render_html, render_markdown
-from paddock.reports.origins import RaceRecord, origin
-from paddock.reports.plots.race import over_size, over_time
+from paddock.race.race_results import CONFIDENCE, QueryGrowth, Size, Trend, growth
+from paddock.race.summary import BulkTask, Missing, NamedFigure, RaceRecord, RequestTask, Summary
+from paddock.reports.document import Plot, Report, Section, Table, glossary, keep, render_html, render_markdown
+from paddock.reports.drawing import Panel, Scale, legend, linear, logarithmic, panels, shortened, stacked, thousands
+from paddock.reports.origins import origin
 
-_Form = Callable[[float], tuple[str, str]]
+_MEDIAN, _P90, _ACKNOWLEDGED = "series-1", "series-2", "series-3"
+
+
+def over_size(queries: Sequence[QueryGrowth]) -> str:
+    """A panel per query with median, 90th percentile, and what would be proportional to the data; both logarithmic."""
+    values = [value for one in queries for size in one.sizes for value in (size.median, size.p90) if value]
+    documents = sorted({size.documents for one in queries for size in one.sizes})
+    up = logarithmic(min(values) / 1.3, max(values) * 1.3, 4)
+    across = Scale(documents[0] / 1.25, documents[-1] * 1.25, tuple(map(float, documents)), thousands, True)
+    found = []
+    for number, query in enumerate(queries):
+        title = shortened(query.query, 34) + ("" if number else ", ms")
+        panel = Panel(across, up, 130, title, "documents in the index")
+        known = [size for size in query.sizes if size.median]
+        if known:
+            first = known[0]
+            rise = [(float(size.documents), (first.median or 0.0) * size.documents / first.documents) for size in known]
+            panel.line([(at, value) for at, value in rise if value <= up.high], "muted dotted")
+        for name, kind, mark in (("p90", _P90, "square"), ("median", _MEDIAN, "circle")):
+            points = [(float(size.documents), value) for size in query.sizes if (value := getattr(size, name))]
+            panel.line(points, kind if name == "median" else f"{kind} dashed")
+            for at, value in points:
+                panel.mark(at, value, mark, f"{kind} small", f"{at:,.0f} documents: {name} {numbers.figure(value)} ms")
+        found.append(panel.html())
+    entries = [
+        ("median", "circle", _MEDIAN),
+        ("90th percentile", "square", _P90),
+        ("proportional to the data", "line", "muted dotted"),
+    ]
+    return panels(found, legend(entries), least=260)
+
+
+def over_time(load: Load) -> str:
+    """Latency above, throughput below, peaks shaded."""
+    end = max(load.moments[-1].begin + load.moments[-1].seconds, load.phases[-1].end)
+    seconds = linear(0, end, 8)
+    known = [moment for moment in load.moments if moment.median]
+    latencies = [value for moment in known for value in (moment.median, moment.maximum) if value]
+    latency = Panel(seconds, logarithmic(min(latencies) / 1.3, max(latencies) * 1.3), 200, "latency, ms", names=False)
+    highest = max([moment.acknowledged for moment in load.moments] + [phase.rate for phase in load.phases])
+    rates = linear(0, highest * 1.06 or 1.0)
+    throughput = Panel(seconds, rates, 130, "docs/s", "seconds since the load began")
+    for panel in (latency, throughput):
+        for phase in load.phases:
+            if phase.is_peak:
+                panel.band(phase.begin, phase.end)
+            if phase.name == "warm-up":
+                panel.upright(phase.end, "middle")
+    latency.line([(moment.begin + moment.seconds / 2, moment.maximum or 0.0) for moment in known], f"{_P90} thin")
+    latency.line([(moment.begin + moment.seconds / 2, moment.median or 0.0) for moment in known], f"{_MEDIAN} thick")
+    due = [(edge, phase.rate) for phase in load.phases for edge in (phase.begin, phase.end)]
+    throughput.line(due, "muted dotted")
+    acknowledged = [(moment.begin + moment.seconds / 2, moment.acknowledged) for moment in load.moments]
+    throughput.line(acknowledged, _ACKNOWLEDGED)
+    for moment in load.moments:
+        until = moment.begin + moment.seconds
+        when = f"second {moment.begin:.0f}" + (f" to {until:.0f}" if moment.seconds > 1 else "")
+        planned = next((one for one in load.phases if one.begin <= moment.begin < one.end), None)
+        due_then = f" of {numbers.figure(planned.rate)} due ({planned.name})" if planned else ""
+        waited = f"median {numbers.figure(moment.median)} ms, largest {numbers.figure(moment.maximum)} ms"
+        latency.touch(moment.begin, until, f"{when}: {waited}")
+        throughput.touch(
+            moment.begin, until, f"{when}: {numbers.figure(moment.acknowledged)} docs/s acknowledged{due_then}"
+        )
+    entries = [
+        ("median latency", "line", f"{_MEDIAN} thick"),
+        ("largest", "line", f"{_P90} thin"),
+        ("acknowledged", "line", _ACKNOWLEDGED),
+        ("due", "line", "muted dotted"),
+    ]
+    if any(phase.is_peak for phase in load.phases):
+        entries.append(("peak", "box", "band"))
+    return legend(entries) + stacked(latency, throughput)
 
 
 def growth_section(queries: Sequence[QueryGrowth]) -> Section:
     """Service time over the size of the data."""
     rows = tuple(
-        (query.query, f"{size.documents:,}", numbers.figure(size.median), numbers.figure(size.p90), _failed(size))
+        (
+            query.query,
+            f"{size.documents:,}",
+            numbers.figure(size.median),
+            numbers.figure(size.p90),
+            numbers.share(size.error_rate, 1) if size.error_rate else "0",
+        )
         for query in queries
         for size in query.sizes
     )
@@ -74,7 +152,7 @@ def _in_words(query: QueryGrowth) -> str:
     return f"median {begin} ms at {first.documents:,} documents, {end} ms at {last.documents:,}"
 
 
-def _failed(size: Any) -> str:
+def _failed(size: Size) -> str:
     return numbers.share(size.error_rate, 1) if size.error_rate else "0"
 
 
@@ -152,80 +230,58 @@ def _recoveries(phases: Sequence[LoadPhase]) -> Iterator[str]:
         )
 
 
-def _amount(value: float) -> tuple[str, str]:
-    return numbers.amount(value), ""
-
-
-_LOAD_ROWS: tuple[tuple[str, str, _Form], ...] = (
-    ("documents", "documents", numbers.count),
-    ("seconds", "duration, warm-up included", numbers.seconds),
-    ("mean_rate", "docs/s, mean", _amount),
-    ("settled_rate", "docs/s, mean after warm-up", _amount),
-    ("median_rate", "docs/s, median of the seconds", _amount),
-    ("error_rate", "failed bulks", numbers.percent),
-    ("node_cpu_seconds", "node CPU time", numbers.seconds),
-    ("node_cpu_per_million", "... per million documents", numbers.seconds),
-    ("driver_cpu_seconds", "load driver CPU time", numbers.seconds),
-)
-_RACE_ROWS: tuple[tuple[str, str, _Form], ...] = (
-    ("peak_node_bytes", "node memory, peak", numbers.size),
-    ("peak_driver_bytes", "load driver memory, peak", numbers.size),
-    ("index_bytes", "index size, replicas included", numbers.size),
-    ("bytes_per_document", "index bytes per document", _amount),
-    ("segments", "segments", numbers.count),
-    ("written_bytes", "written to disk", numbers.size),
-    ("rejections", "rejected requests", numbers.count),
-)
-
-
-def figures_section(summary: Mapping[str, Any], grown: bool) -> Section:
+def figures_section(summary: Summary, grown: bool) -> Section:
     """What the summary says, the figures by which a race is known.
 
-    :param summary: as summary.json holds it.
     :param grown: whether its requests are told elsewhere, at each size of the data.
     """
-    loads = summary.get("bulk_tasks") or []
-    if len(loads) > 1:
-        tables = [_loads(loads)]
-    else:
-        tables = [_figures(f"Load: {task['name']}", task, _LOAD_ROWS) for task in loads]
-    timed = [*loads, *(() if grown else summary.get("request_tasks") or [])]
-    if timed:
-        tables.append(_times(timed))
-    tables.append(_figures("Nodes and indices, whole race", summary.get("race") or {}, _RACE_ROWS))
+    loads = summary.bulk_tasks
+    tables = [_loads(loads)] if len(loads) > 1 else [_figures(f"Load: {one.name}", one.figures) for one in loads]
+    told = [one for one in loads if not one.expectation.incidental]
+    if len(loads) > 1 and told:
+        tables.append(_load_times(told))
+    if summary.request_tasks and not grown:
+        tables.append(_requests(summary.request_tasks))
+    tables.append(_figures("Nodes and indices, whole race", summary.race.figures))
     return Section("Figures", tables=tuple(tables))
 
 
-def _loads(tasks: Sequence[Mapping[str, Any]]) -> Table:
-    """Several loads, a line each, with what they have in common."""
-    shown = [
-        row for row in _LOAD_ROWS if row[0] in ("documents", "seconds", "mean_rate", "error_rate", "node_cpu_seconds")
-    ]
-    rows = tuple((task["name"], *(_cell(task, key, form) for key, _, form in shown)) for task in tasks)
-    headers = ("load", *(label for _, label, _ in shown))
-    return Table("Loads", headers, rows, tuple(range(1, len(headers))))
-
-
-def _cell(values: Mapping[str, Any], key: str, form: _Form) -> str:
-    value = values.get(key)
-    return numbers.NOTHING if value is None else " ".join(form(value)).strip()
-
-
-def _figures(caption: str, values: Mapping[str, Any], rows: Sequence[tuple[str, str, _Form]]) -> Table:
-    cells = tuple((label, _cell(values, key, form)) for key, label, form in rows)
-    return Table(caption, ("figure", "value"), cells, (1,))
-
-
-def _times(tasks: Sequence[Mapping[str, Any]]) -> Table:
-    """Service times, and latencies below them where a task had a schedule."""
+def _loads(tasks: Sequence[BulkTask]) -> Table:
+    """Several loads, a line each: documents, duration, and the figures by which loads are compared."""
+    first, second, *others = tasks[0].figures
+    headers = ("load", first.name, second.name, *(one.short for one in others if one.short))
     rows = []
     for task in tasks:
-        for what, key in (("service time", "service_times"), ("latency", "latencies")):
-            if task.get(key):
-                figures = (task[key].get(name) for name in ("p50", "p90", "p99", "maximum"))
-                rows.append((task["name"], what, *map(numbers.figure, figures)))
-    headers = ("task", "time", "p50 ms", "p90 ms", "p99 ms", "max ms")
-    return Table("Times of requests, warm-up excluded", headers, tuple(rows), (2, 3, 4, 5))
+        first, second, *others = task.figures
+        rows.append((task.name, first.text, second.text, *(one.digits for one in others if one.short)))
+    return Table("Loads", headers, tuple(rows), tuple(range(1, len(headers))))
+
+
+def _load_times(tasks: Sequence[BulkTask]) -> Table:
+    """Service times of several loads, and latencies below them where a load had a schedule."""
+    rows: list[tuple[str, ...]] = []
+    for task in tasks:
+        rows.append((task.name, *(one.digits for one in task.service_times.figures("service time"))))
+        if task.latencies:
+            rows.append((f"{task.name}, latency", *(one.digits for one in task.latencies.figures("latency"))))
+    headers = ("load", "p50 ms", "p90 ms", "p99 ms", "max ms")
+    return Table("Service times of bulks, warm-up excluded", headers, tuple(rows), tuple(range(1, len(headers))))
+
+
+def _figures(caption: str, figures: Sequence[NamedFigure]) -> Table:
+    rows = tuple((one.name, one.text, "" if isinstance(one.figure, Missing) else one.note) for one in figures)
+    return Table(caption, ("figure", "value", "note"), rows, (1,))
+
+
+def _requests(tasks: Sequence[RequestTask]) -> Table:
+    """Service times, and latencies below them where a task had a schedule."""
+    rows: list[tuple[str, ...]] = []
+    for task in tasks:
+        rows.append((task.name, *(one.digits for one in task.figures)))
+        if task.latencies:
+            rows.append((f"{task.name}, latency", *(one.digits for one in task.latencies.figures("latency")), "", ""))
+    headers = ("requests", *(one.short for one in tasks[0].figures))
+    return Table("Service times of requests, warm-up excluded", headers, tuple(rows), tuple(range(1, len(headers))))
 
 
 FORMAT, VERSION = "paddock-race-report", 1
@@ -257,21 +313,19 @@ def find_out(record: RaceRecord, folder: Path) -> RaceFindings:
 def build_race_report(findings: RaceFindings) -> Report:
     """The report; what the challenge asked first, then all figures, circumstances and how to repeat it."""
     record = findings.record
-    summary = record.summary["summary"]
-    warnings = tuple(summary.get("warnings") or ())
+    summary = record.summary
     sections = [
-        Section("Before you conclude anything", items=warnings) if warnings else None,
+        Section("Before you conclude anything", items=summary.warnings) if summary.warnings else None,
         growth_section(findings.queries) if findings.queries else None,
         load_section(findings.load) if findings.load else None,
         figures_section(summary, bool(findings.queries)),
         Section("Circumstances", facts=(("race", record.race_id), *origin(record).items())),
-        Section("Repeat it", ("The same with plain Rally:",), commands=(str(record.summary.get("command") or ""),)),
+        Section("Repeat it", ("The same with plain Rally:",), commands=(record.command,)),
+        glossary(tournament=False),
     ]
-    cars = f", car {summary['cars']}" if summary.get("cars") else ""
-    version = f", Elasticsearch {summary['version']}" if summary.get("version") else ""
     return Report(
         title=f"Race {record.race_id}",
-        subtitle=f"Track {summary.get('track')}, challenge {summary.get('challenge')}{cars}{version}.",
+        subtitle=f"{summary.title}.",
         verdict=headline(findings),
         highlights=(),
         sections=tuple(section for section in sections if section is not None),
@@ -280,13 +334,13 @@ def build_race_report(findings: RaceFindings) -> Report:
 
 def headline(findings: RaceFindings) -> str:
     """What the race came to, in one sentence."""
-    if in_test_mode(findings.record.race):
+    if findings.record.test_mode:
         return "A race in test mode: it shows that everything works, and measures nothing."
     if findings.queries:
         return _growth_headline(findings.queries)
     if findings.load:
         return " ".join(_load_headline(findings.load))
-    return _plain_headline(findings.record.summary["summary"])
+    return _plain_headline(findings.record.summary)
 
 
 def _growth_headline(queries: Sequence[QueryGrowth]) -> str:
@@ -329,11 +383,11 @@ def _load_headline(load: Load) -> Iterator[str]:
             )
 
 
-def _plain_headline(summary: Any) -> str:
-    for task in summary.get("bulk_tasks") or []:
-        rate = task.get("settled_rate") or task.get("mean_rate") or task.get("reported_rate")
+def _plain_headline(summary: Summary) -> str:
+    for task in summary.bulk_tasks:
+        rate = known(task.rate) or known(task.reported_rate)
         if rate is not None:
-            return f"{numbers.figure(rate)} docs/s in '{task['name']}'; a single race proves no difference to another."
+            return f"{numbers.figure(rate)} docs/s in '{task.name}'; a single race proves no difference to another."
     return "Rally reported no throughput for this race."
 
 
@@ -343,7 +397,7 @@ def race_report_as_json(findings: RaceFindings) -> dict[str, Any]:
         "format": FORMAT,
         "version": VERSION,
         "verdict": headline(findings),
-        **findings.record.summary,
+        **findings.record.as_json(),
         "growth": [asdict(query) for query in findings.queries],
         "load": asdict(findings.load) if findings.load else None,
     }
@@ -355,20 +409,13 @@ def write_race_report(findings: RaceFindings, folder: Path) -> dict[str, Path]:
     :returns: "json", "markdown", "html" -> path.
     """
     report = build_race_report(findings)
-    texts = {
-        "json": ("report.json", json.dumps(race_report_as_json(findings), indent=1, allow_nan=False) + "\n"),
-        "markdown": ("report.md", render_markdown(report)),
-        "html": ("report.html", render_html(report)),
-    }
-    written = {}
-    for form, (name, text) in texts.items():
-        written[form] = folder / name
-        with replacing(written[form]) as temporary:
-            temporary.write_text(text, encoding="utf-8", newline="\n")
+    written = {"json": folder / "report.json", "markdown": folder / "report.md", "html": folder / "report.html"}
+    keep(written["json"], json.dumps(race_report_as_json(findings), indent=1, allow_nan=False) + "\n")
+    keep(written["markdown"], render_markdown(report))
+    keep(written["html"], render_html(report))
     return written
 
 
 def render_race_terminal(findings: RaceFindings) -> str:
     """What a terminal shows: the headline, and the warnings."""
-    summary = findings.record.summary["summary"]
-    return "\n".join([headline(findings), *(f"  ! {text}" for text in summary.get("warnings") or ())])
+    return "\n".join([headline(findings), *(f"  ! {text}" for text in findings.record.summary.warnings)])

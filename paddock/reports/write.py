@@ -1,4 +1,4 @@
-"""A tournament's report on disk: the result as JSON, its laps as CSV, its verdicts as JUnit, and the page."""
+"""A tournament's report: put together, and in all its forms: page, Markdown, terminal, JSON, CSV and JUnit."""
 
 from __future__ import annotations
 
@@ -13,13 +13,107 @@ from typing import Any
 from xml.etree import ElementTree as Tree
 
 from paddock import numbers
+from paddock.console import NARROWEST, styled, wrapped
 from paddock.errors import FileError, UsageError
-from paddock.files import replacing
 from paddock.plain_values import built, plain
+from paddock.race.circumstances import with_short_checksums
 from paddock.reports import figures, sentences
-from paddock.reports.build import build
-from paddock.reports.document import render_html, render_markdown
-from paddock.tournaments.model import SLOWER, UNDECIDED, Result, Verdict
+from paddock.reports.document import Report, Section, Table, glossary, keep, render_html, render_markdown, text_table
+from paddock.reports.grids import grid_sections
+from paddock.reports.laps import pairs_section, seconds_section, throughput_section, void_section
+from paddock.reports.prices import price_section, study_section
+from paddock.reports.verdicts import (
+    absolute_section,
+    absolute_table,
+    apply_section,
+    highlights,
+    verdict_section,
+    verdict_table,
+)
+from paddock.structured_files import read_json
+from paddock.tournaments.model import FASTER, SLOWER, UNDECIDED, Result, Verdict
+
+_NOTES = 2  # are seen at once, the most important ones; the others where one asks for them
+
+
+def build(result: Result) -> Report:
+    """The report; verdict first, then what supports it, then how to repeat it."""
+    sections = [
+        verdict_section(result),
+        pairs_section(result),
+        study_section(result),
+        *grid_sections(result),
+        throughput_section(result),
+        Section("How it went", items=(sentences.course(result), *result.notes), shown=1 + _NOTES),
+        apply_section(result),
+        price_section(result),
+        absolute_section(result),
+        seconds_section(result),
+        void_section(result),
+        _circumstances(result),
+        _commands(result),
+        glossary(tournament=True),
+    ]
+    tournament = result.tournament
+    return Report(
+        title=f"Tournament {tournament.name}",
+        subtitle=sentences.setup(tournament),
+        verdict=sentences.headline(result),
+        highlights=highlights(result),
+        sections=tuple(section for section in sections if section is not None),
+    )
+
+
+def _circumstances(result: Result) -> Section:
+    tournament = result.tournament
+    facts = (
+        ("tournament", f"{tournament.name}, result {result.id}"),
+        ("seed of the order", str(result.seed)),
+        *((("checksum of the tournament", tournament.checksum),) if tournament.checksum else ()),
+        ("unit of the verdicts", "the start of the node" if tournament.node_level else "the block of laps"),
+        ("documents per lap", f"{tournament.lap_documents:,}"),
+        *((name, with_short_checksums(text)) for name, text in result.circumstances.items()),
+    )
+    return Section("Circumstances", facts=tuple((name, str(text)) for name, text in facts), folded=True)
+
+
+def _commands(result: Result) -> Section:
+    text = "Each line repeats one start with plain Rally." if result.commands else "No race was started."
+    return Section("Repeat it", (text,), commands=result.commands, folded=bool(result.commands))
+
+
+_INKS = {FASTER: "green", SLOWER: "red", UNDECIDED: "yellow"}
+_ROWS = 20
+_SHOWN = (0, 1, 2, 3, 4, 6)
+
+
+def render_terminal(result: Result, width: int = 100, colours: bool = False) -> str:
+    """The verdict, a table of verdicts, absolute values and what is to be known about them.
+
+    :param colours: whether to use ANSI escape sequences.
+    """
+    width = max(width, NARROWEST)
+    measured, tournament = result.main, result.tournament
+    blocks = [styled(wrapped(sentences.headline(result), width), "bold", colours)]
+    whole = verdict_table(measured, "")
+    table = Table(
+        f"Against {tournament.baseline}, {figures.label(measured.metric)}",
+        tuple(whole.headers[column] for column in _SHOWN),
+        tuple(tuple(row[column] for column in _SHOWN) for row in whole.rows[:_ROWS]),
+        (2, 3, 4, 5),
+    )
+    inks = [_INKS.get(verdict.verdict, "") for verdict in measured.verdicts[:_ROWS]]
+    blocks.append(text_table(table, width, inks, colours))
+    if len(whole.rows) <= _ROWS:
+        blocks.append(text_table(absolute_table(result, measured), width))
+    else:
+        blocks.append(f"... and {len(whole.rows) - _ROWS} more contenders, which the report lists.")
+    left = len(result.notes) - _NOTES
+    more = [f"{numbers.plural(left, 'more note')} in the report."] if left > 0 else []
+    sayings = [*sentences.decisions(measured), sentences.course(result), *result.notes[:_NOTES], *more]
+    blocks.append("\n".join(wrapped(text, width, "- ", "  ") for text in sayings))
+    return "\n\n".join(block for block in blocks if block)
+
 
 _COLUMNS = (
     *("start", "block", "position", "contender", "warmup", "void"),
@@ -182,33 +276,22 @@ def write_report(result: Result, folder: Path) -> dict[str, Path]:
         "markdown": folder / "report.md",
         "html": folder / "report.html",
     }
-    _write(paths["json"], json.dumps(result_as_json(result), indent=1, ensure_ascii=False, allow_nan=False) + "\n")
-    _write(paths["csv"], laps_as_csv(result))
-    _write(paths["junit"], result_as_junit(result))
+    keep(paths["json"], json.dumps(result_as_json(result), indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    keep(paths["csv"], laps_as_csv(result))
+    keep(paths["junit"], result_as_junit(result))
     report = build(result)
-    _write(paths["markdown"], render_markdown(report))
-    _write(paths["html"], render_html(report))
+    keep(paths["markdown"], render_markdown(report))
+    keep(paths["html"], render_html(report))
     return paths
 
 
 def read_result(path: Path) -> Result:
-    """The result in that file.
+    """The result in that file, which may come from another machine.
 
-    :raises FileError: if there is none or it cannot be understood.
+    :raises FileError: if there is none, it is no JSON or no result.
     """
+    content = read_json(path)
     try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as mishap:
-        raise FileError(
-            path, f"This result cannot be read ({mishap.strerror}); list results to find another."
-        ) from None
-    try:
-        value = json.loads(text)
-    except ValueError as mishap:
-        raise FileError(path, f"This result is no JSON ({mishap}); run the tournament with --resume.") from None
-    return result_from_json(value)
-
-
-def _write(path: Path, text: str) -> None:
-    with replacing(path) as temporary:
-        temporary.write_text(text, encoding="utf-8", newline="\n")
+        return result_from_json(content)
+    except UsageError as error:
+        raise FileError(path, str(error)) from None

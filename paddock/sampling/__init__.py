@@ -1,17 +1,7 @@
 """The sampler that watches a race from beside it, once a second; docs/samples.md describes the lines it writes."""
 
-from paddock.sampling.cluster import check_cluster, lucene_version
-from paddock.sampling.endpoint import Endpoint
-from paddock.sampling.records import Sample, read_circumstances, read_samples, read_settings
+from paddock.sampling.cluster import Endpoint, check_cluster, lucene_version
+from paddock.sampling.records import Sample, read_samples
 from paddock.sampling.sampler import Sampler
 
-__all__ = [
-    "Endpoint",
-    "Sample",
-    "Sampler",
-    "check_cluster",
-    "lucene_version",
-    "read_circumstances",
-    "read_samples",
-    "read_settings",
-]
+__all__ = ["Endpoint", "Sample", "Sampler", "check_cluster", "lucene_version", "read_samples"]

@@ -1,51 +1,147 @@
-"""The few questions that are asked of a cluster over HTTP, which only ever read; what a cluster says of itself."""
+"""A cluster over HTTP: where it answers, how to be let in, and the few questions that are asked of it, which only read.
+
+Rally's own client is not used for it: it costs 0.2 s of CPU time and 22 MiB to import beside a node that starts, asks
+``GET /`` first, without our timeout, and refuses a cluster that does not answer it, and prints warnings into the
+progress display; its TargetHosts ends in a traceback, or in a host that does not exist, for half of what users mistype.
+"""
 
 from __future__ import annotations
 
+import base64
+import itertools
 import json
 import ssl
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import urlsplit
 
 import certifi
 import urllib3
 
 from paddock.errors import MachineError, UsageError
-from paddock.sampling.endpoint import Endpoint
+from paddock.sampling.records import INDEX_FIGURES
+
+DEFAULT_PORT = 9200
+# Seconds; somebody's cluster may be far away, or busy, when it is asked who it is.
+PATIENCE = 10.0
 
 _NODE_PARTS = (
-    "nodes.*.name,nodes.*.process.cpu.total_in_millis,nodes.*.jvm.uptime_in_millis,nodes.*.jvm.mem.heap_used_in_bytes,"
-    "nodes.*.jvm.gc.collectors,nodes.*.thread_pool.write,nodes.*.indexing_pressure.memory.total.*rejections"
+    "nodes.*.name,nodes.*.process.cpu.total_in_millis,nodes.*.jvm.uptime_in_millis,nodes.*.jvm.gc.collectors,"
+    "nodes.*.thread_pool.write.rejected,nodes.*.indexing_pressure.memory.total.*rejections"
 )
-_INDEX_PARTS = ",".join(
-    f"indices.*.{part}"
+_INDEX_PARTS = ",".join(f"indices.*.{path}" for path in ("uuid", *INDEX_FIGURES.values()))
+_INFO_PARTS = ",".join(
+    f"nodes.*.{part}"
     for part in (
-        "uuid",
-        "primaries.docs.count",
-        "primaries.store.size_in_bytes",
-        "primaries.indexing.index_total",
-        "primaries.indexing.index_failed",
-        "primaries.indexing.index_time_in_millis",
-        "total.store.size_in_bytes",
-        "total.merges.current",
-        "total.merges.total",
-        "total.merges.total_docs",
-        "total.merges.total_time_in_millis",
-        "total.refresh.total",
-        "total.refresh.total_time_in_millis",
-        "total.flush.total",
-        "total.flush.total_time_in_millis",
-        "total.segments.count",
-        "total.translog.size_in_bytes",
-        "total.search.query_total",
+        *("name", "version", "build_flavor", "build_hash", "roles", "settings", "total_indexing_buffer"),
+        *("plugins.name", "plugins.version", "thread_pool.write", "thread_pool.search", "process.id"),
+        *("process.mlockall", "jvm.version", "jvm.vm_*", "jvm.start_time_in_millis", "jvm.input_arguments"),
+        *("jvm.gc_collectors", "jvm.mem.heap_max_in_bytes", "os.name", "os.pretty_name", "os.version", "os.arch"),
+        *("os.available_processors", "os.allocated_processors"),
     )
 )
-_INFO_PARTS = (
-    "nodes.*.name,nodes.*.host,nodes.*.version,nodes.*.build_flavor,nodes.*.build_hash,nodes.*.roles,nodes.*.settings,"
-    "nodes.*.os,nodes.*.process,nodes.*.jvm,nodes.*.thread_pool.write,nodes.*.thread_pool.search,"
-    "nodes.*.total_indexing_buffer,nodes.*.plugins.name,nodes.*.plugins.version"
-)
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """Where one cluster answers and how to be let in; secrets stay out of every text.
+
+    :param urls: base URLs without user names, for example ``http://127.0.0.1:39200``; the first that answers is used.
+    :param authorization: the value of the Authorization header, or None.
+    :param tls: what urllib3 is told of certificates; empty for its defaults.
+    :param timeout: seconds to wait for a connection and for an answer.
+    """
+
+    urls: tuple[str, ...]
+    authorization: str | None = field(default=None, repr=False)
+    tls: Mapping[str, Any] = field(default_factory=dict)
+    timeout: float = 2.0
+
+    @classmethod
+    def from_client_options(cls, hosts: str, options: Mapping[str, Any] | None = None) -> Endpoint:
+        """The endpoint that Rally's ``--target-hosts`` and ``--client-options`` describe.
+
+        :param hosts: "host:port,...", URLs, a JSON text or the name of a .json file as Rally takes them.
+        :param options: Rally's client options; those that only concern Rally's own requests are ignored.
+        :raises UsageError: if there is no host in it, or one with a password: Rally would not use it, but show it.
+        """
+        given = options or {}
+        plain = _split(hosts)
+        if not plain:
+            raise UsageError("There is no host to sample: name at least one as host:port in --target-hosts.")
+        encrypted = bool(given.get("use_ssl", False))
+        # To urllib3 rather than to an SSL context of ours: only so are certificates for IP addresses checked.
+        tls = {"cert_file": given.get("client_cert") or None, "key_file": given.get("client_key") or None}
+        if given.get("verify_certs", True):
+            tls |= {"cert_reqs": "CERT_REQUIRED", "ca_certs": given.get("ca_certs") or certifi.where()}
+        else:
+            tls["cert_reqs"] = "CERT_NONE"
+        return cls(tuple(_url(host, encrypted) for host in plain), _authorization(given), tls)
+
+
+def _split(hosts: str) -> list[str]:
+    """The hosts of the default cluster; Rally's JSON names one list of hosts per cluster."""
+    text = hosts.strip()
+    if text.endswith(".json"):
+        try:
+            text = Path(text).expanduser().read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"--target-hosts names a file that cannot be read: {error}.") from None
+    if text.startswith("{"):
+        try:
+            named = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise UsageError(f"--target-hosts is no valid JSON: {error}.") from None
+        clusters = {name: [hosts] if isinstance(hosts, str) else hosts for name, hosts in named.items()}
+        if not all(isinstance(one, list) and all(isinstance(host, str) for host in one) for one in clusters.values()):
+            raise UsageError(
+                '--target-hosts as JSON wants a list of hosts for each cluster: {"default": ["host:port"]}.'
+            )
+        for host in itertools.chain(*clusters.values()):
+            _url(host, False)  # those of other clusters must hold no password either
+        return clusters.get("default", [])
+    return [host.strip() for host in text.split(",") if host.strip()]
+
+
+def _url(host: str, encrypted: bool) -> str:
+    """The base URL of one host."""
+    # Anywhere, for a password may hold what ends a host: '/', '?' or '#'. The host is not repeated for it.
+    if "@" in host:
+        raise UsageError(
+            "A host in --target-hosts holds a user name or a password, which lists of processes, journals and reports "
+            "would show: write host:port alone, and put basic_auth_user and basic_auth_password into a .json file for "
+            "--client-options, or into the variable PADDOCK_CLIENT_OPTIONS."
+        )
+    try:
+        parts = urlsplit(host if "://" in host else f"//{host}")
+        port = parts.port
+    except ValueError:
+        parts, port = urlsplit(""), 0
+    if not parts.hostname or port == 0:
+        raise UsageError("A host in --target-hosts cannot be understood: write host:port or https://host:port.")
+    scheme = "https" if encrypted or parts.scheme == "https" else "http"
+    # As Rally has it: 443 behind https://, 9200 elsewhere.
+    port = port or (443 if parts.scheme == "https" else DEFAULT_PORT)
+    name = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    return f"{scheme}://{name}:{port}{parts.path.rstrip('/')}"
+
+
+def _authorization(options: Mapping[str, Any]) -> str | None:
+    key = options.get("api_key")
+    if isinstance(key, str) and key:
+        return f"ApiKey {key}"
+    if isinstance(key, (list, tuple)) and len(key) == 2:
+        return f"ApiKey {_base64(f'{key[0]}:{key[1]}')}"
+    user, password = options.get("basic_auth_user"), options.get("basic_auth_password")
+    if user and password is not None:
+        return f"Basic {_base64(f'{user}:{password}')}"
+    return None
+
+
+def _base64(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
 
 
 class Unreachable(Exception):
@@ -64,23 +160,22 @@ class Cluster:
     """One cluster, asked through the first of its hosts that answers.
 
     Every method raises Unreachable or BadAnswer; their texts hold no secrets.
-
-    :param endpoint: where it is.
-    :param indices: which indices are of interest, as Elasticsearch writes patterns ("logs-*,apache").
     """
 
-    def __init__(self, endpoint: Endpoint, indices: str = "*"):
+    def __init__(self, endpoint: Endpoint):
         self._urls = list(endpoint.urls)
-        self._indices = quote(indices, safe="*,-")
         headers = {"accept": "application/json"}
         if endpoint.authorization:
             headers["authorization"] = endpoint.authorization
+        if endpoint.tls.get("cert_reqs") == "CERT_NONE":
+            # The user asked for it; a warning per connection in the middle of the progress display helps nobody.
+            urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
         self._http = urllib3.PoolManager(
             num_pools=max(4, len(self._urls)),
             headers=headers,
             retries=False,
             timeout=urllib3.Timeout(connect=endpoint.timeout, read=endpoint.timeout),
-            **_tls(endpoint),
+            **endpoint.tls,
         )
 
     def node_stats(self) -> dict[str, Any]:
@@ -90,14 +185,14 @@ class Cluster:
     def index_stats(self) -> dict[str, Any]:
         """Counters of the indices, without hidden ones."""
         return self._get(
-            f"/{self._indices}/_stats/docs,store,indexing,merge,refresh,flush,segments,translog,search"
+            "/*/_stats/docs,store,indexing,merge,refresh,flush,segments,translog,search"
             f"?expand_wildcards=open&ignore_unavailable=true&filter_path={_INDEX_PARTS}"
         )
 
     def segments(self) -> dict[str, Any]:
         """Sizes of all segments: unlike the store sizes in _stats they are never 10 s old."""
         return self._get(
-            f"/{self._indices}/_segments?expand_wildcards=open&ignore_unavailable=true&filter_path="
+            "/*/_segments?expand_wildcards=open&ignore_unavailable=true&filter_path="
             "indices.*.shards.*.routing.primary,indices.*.shards.*.segments.*.size_in_bytes"
         )
 
@@ -114,7 +209,7 @@ class Cluster:
     def index_settings(self) -> dict[str, Any]:
         """Settings of the indices, defaults included."""
         return self._get(
-            f"/{self._indices}/_settings?include_defaults=true&flat_settings=true&expand_wildcards=open"
+            "/*/_settings?include_defaults=true&flat_settings=true&expand_wildcards=open"
             "&ignore_unavailable=true&filter_path=*.settings,*.defaults.index*"
         )
 
@@ -146,21 +241,6 @@ def _parsed(path: str, status: int, body: bytes) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise BadAnswer(f"The cluster answered {question} with something that is no JSON object.", status)
     return value
-
-
-def _tls(endpoint: Endpoint) -> dict[str, Any]:
-    """Left to urllib3 rather than to an SSL context of ours: only so are certificates for IP addresses checked."""
-    options: dict[str, Any] = {"cert_file": endpoint.client_certificate, "key_file": endpoint.client_key}
-    if endpoint.verify_certificates:
-        return {**options, "cert_reqs": "CERT_REQUIRED", "ca_certs": endpoint.authorities or certifi.where()}
-    if any(url.startswith("https://") for url in endpoint.urls):
-        # The user asked for it; a warning per connection in the middle of the progress display helps nobody.
-        urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
-    return {**options, "cert_reqs": "CERT_NONE"}
-
-
-# Somebody's cluster may be far away, or busy.
-PATIENCE = 10.0
 
 
 def check_cluster(endpoint: Endpoint) -> None:
@@ -236,7 +316,7 @@ def _not_let_in(where: str, error: BadAnswer, endpoint: Endpoint) -> str:
     """The sentence for an answer other than the one that was asked for."""
     if error.status not in (401, 403):
         return f"What answers at {where} cannot be raced. {error} Look at the cluster, or correct --target-hosts."
-    if endpoint.authorization or endpoint.client_certificate:
+    if endpoint.authorization or endpoint.tls.get("cert_file"):
         return (
             f"The cluster at {where} refuses the login in the client options (HTTP status {error.status}): correct it, "
             f"or give its user the right to monitor the cluster."

@@ -1,4 +1,4 @@
-"""CPU and memory of the load driver, of the nodes that run here, and of the machine."""
+"""CPU and memory of the load driver and of the nodes that run here."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import psutil
 
-from paddock.sampling.records import DriverUsage, MachineUsage, ProcessUsage
+from paddock.sampling.records import DriverUsage, ProcessUsage
 
 # The JVM notes its start a moment after its process was made; a pid that was given out again is younger than that.
 _SAME_START_SECONDS = 30.0
@@ -82,36 +82,6 @@ class NodeProcesses:
                     written_bytes=_written(process),
                 )
         return usage
-
-
-class MachineMeter:
-    """How busy all processors of this machine were between two readings."""
-
-    def __init__(self) -> None:
-        self._before = psutil.cpu_times()
-
-    def read(self) -> MachineUsage:
-        """The means since the previous reading."""
-        now = psutil.cpu_times()
-        # guest times are contained in user and nice already.
-        parts = {
-            name: getattr(now, name) - getattr(self._before, name)
-            for name in now._fields
-            if name not in ("guest", "guest_nice")
-        }
-        self._before = now
-        whole = sum(parts.values())
-        idle = parts.get("idle", 0.0) + parts.get("iowait", 0.0)
-        steal = parts.get("steal", 0.0)
-        return MachineUsage(
-            cpu_percent=_percent(whole - idle - steal, whole),
-            steal_percent=_percent(steal, whole),
-            load_1m=round(psutil.getloadavg()[0], 2),
-        )
-
-
-def _percent(part: float, whole: float) -> float:
-    return round(min(max(100 * part / whole, 0.0), 100.0), 1) if whole > 0 else 0.0
 
 
 def _written(process: psutil.Process) -> int | None:

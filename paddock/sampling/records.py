@@ -1,29 +1,63 @@
-"""What one sample holds, its form as a line of JSON, and reading the file; docs/samples.md says the same for people."""
+"""What one sample holds: from Elasticsearch's answers to a line of JSON and back; docs/samples.md tells people."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from paddock.errors import FileError
+from paddock.plain_values import built
+
+# The parts of a node's settings that can change how fast it is; the rest is names and addresses.
+_NODE_SETTINGS = ("indices.", "node.", "bootstrap.", "thread_pool.", "processors", "path.data", "index.")
+_INDEX_SETTINGS = (
+    "index.number_of_shards",
+    "index.number_of_replicas",
+    "index.refresh_interval",
+    "index.codec",
+    "index.mode",
+    "index.store.type",
+    "index.store.preload",
+    "index.sort.field",
+    "index.search.idle.after",
+    "index.auto_expand_replicas",
+    "index.translog.",
+    "index.merge.",
+)
+# Where _stats has the counters of an index, by the names of the fields of IndexCounters.
+INDEX_FIGURES = {
+    "documents": "primaries.docs.count",
+    "indexed": "primaries.indexing.index_total",
+    "index_failed": "primaries.indexing.index_failed",
+    "primary_store_bytes": "primaries.store.size_in_bytes",
+    "store_bytes": "total.store.size_in_bytes",
+    "segments": "total.segments.count",
+    "merges_running": "total.merges.current",
+    "merges": "total.merges.total",
+    "merge_milliseconds": "total.merges.total_time_in_millis",
+    "refreshes": "total.refresh.total",
+    "refresh_milliseconds": "total.refresh.total_time_in_millis",
+    "flushes": "total.flush.total",
+    "flush_milliseconds": "total.flush.total_time_in_millis",
+    "queries": "total.search.query_total",
+}
 
 
 @dataclass(frozen=True)
 class IndexCounters:
     """One index at one moment; everything that counts does so since the index was made.
 
-    ``documents``, ``indexed``, ``index_failed``, ``index_milliseconds`` and all names that begin with ``primary_`` are
-    those of the primary shards, so that they do not depend on the number of replicas; the rest is of all shards.
+    ``documents``, ``indexed``, ``index_failed`` and all names that begin with ``primary_`` are those of the primary
+    shards, so that they do not depend on the number of replicas; the rest is of all shards.
 
     :param uuid: differs between two indices that had the same name one after the other.
     :param documents: documents that a search would find, as of the last refresh.
     :param indexed: indexing operations done, replacements included.
     :param store_bytes: size as _stats reports it; Elasticsearch renews that figure every 10 s only.
     :param segment_bytes: size of the segments that a search reads, up to date; None if it was not to be had.
-    :param translog_bytes: size of the translog.
     :param merges_running: merges that run at this moment.
     :param queries: shard queries done.
     """
@@ -32,7 +66,6 @@ class IndexCounters:
     documents: int = 0
     indexed: int = 0
     index_failed: int = 0
-    index_milliseconds: int = 0
     primary_store_bytes: int = 0
     store_bytes: int = 0
     primary_segment_bytes: int | None = None
@@ -40,13 +73,11 @@ class IndexCounters:
     segments: int = 0
     merges_running: int = 0
     merges: int = 0
-    merged_documents: int = 0
     merge_milliseconds: int = 0
     refreshes: int = 0
     refresh_milliseconds: int = 0
     flushes: int = 0
     flush_milliseconds: int = 0
-    translog_bytes: int = 0
     queries: int = 0
 
 
@@ -84,29 +115,10 @@ class NodeCounters:
 
     name: str
     cpu_seconds: float = 0.0
-    uptime_seconds: float = 0.0
-    heap_bytes: int = 0
     collectors: Mapping[str, Collections] = field(default_factory=dict)
-    write_queue: int = 0
-    write_active: int = 0
     write_rejected: int = 0
-    write_completed: int = 0
     pressure_rejected: int = 0
     process: ProcessUsage | None = None
-
-
-@dataclass(frozen=True)
-class MachineUsage:
-    """The machine on which the sampler runs.
-
-    :param cpu_percent: of all its processors together, since the previous sample.
-    :param steal_percent: time that the hypervisor gave to others, of the same whole.
-    :param load_1m: processes that ran or waited to run, mean of the last minute.
-    """
-
-    cpu_percent: float
-    steal_percent: float
-    load_1m: float
 
 
 @dataclass(frozen=True)
@@ -133,6 +145,7 @@ class Sample:
     :param problem: why the last of them failed, or None.
     :param nodes: by node id; None if they could not be asked.
     :param indices: by name; None if they could not be asked.
+    :param steal_percent: time of this machine's processors that the hypervisor gave to others since the last sample.
     """
 
     time: float
@@ -141,38 +154,12 @@ class Sample:
     problem: str | None
     nodes: Mapping[str, NodeCounters] | None
     indices: Mapping[str, IndexCounters] | None
-    machine: MachineUsage
+    steal_percent: float
     driver: DriverUsage
 
     def as_line(self) -> dict[str, Any]:
         """The sample as an object for JSON, of the kind "sample"."""
         return {"kind": "sample", **asdict(self)}
-
-
-def sample_from_line(line: Mapping[str, Any]) -> Sample:
-    """The opposite of :meth:`Sample.as_line`.
-
-    :raises KeyError, TypeError: if the object is no sample.
-    """
-    values = {key: value for key, value in line.items() if key != "kind"}
-    nodes, indices = values.pop("nodes"), values.pop("indices")
-    return Sample(
-        nodes=None if nodes is None else {node: _node(value) for node, value in nodes.items()},
-        indices=None if indices is None else {name: IndexCounters(**value) for name, value in indices.items()},
-        machine=MachineUsage(**values.pop("machine")),
-        driver=DriverUsage(**values.pop("driver")),
-        **values,
-    )
-
-
-def _node(value: Mapping[str, Any]) -> NodeCounters:
-    values = dict(value)
-    process = values.pop("process")
-    return NodeCounters(
-        collectors={name: Collections(**counts) for name, counts in values.pop("collectors").items()},
-        process=None if process is None else ProcessUsage(**process),
-        **values,
-    )
 
 
 def read_samples(file: Path) -> list[Sample]:
@@ -181,51 +168,99 @@ def read_samples(file: Path) -> list[Sample]:
     :raises FileError: if a line other than a torn last one cannot be understood.
     """
     samples = []
-    for number, line in _lines(file):
-        if line.get("kind") == "sample":
-            try:
-                samples.append(sample_from_line(line))
-            except (KeyError, TypeError, AttributeError) as error:
-                raise FileError(
-                    file, f"this is no sample as this version of Paddock writes it ({error}).", number
-                ) from None
+    # What follows the last line end is empty, or torn.
+    lines = file.read_bytes().split(b"\n")[:-1] if file.exists() else []
+    for number, text in enumerate(lines, 1):
+        try:
+            line = json.loads(text)
+            if line["kind"] == "sample":
+                samples.append(built(Sample, line, "the sample"))
+        except (ValueError, KeyError, TypeError) as error:
+            raise FileError(
+                file, f"this is no sample as this version of Paddock writes it ({error}).", number
+            ) from None
     return samples
 
 
-def read_circumstances(file: Path) -> dict[str, Any] | None:
-    """What the nodes were, as written last; None if they never answered.
+def nodes(answer: Mapping[str, Any], processes: Mapping[str, ProcessUsage]) -> dict[str, NodeCounters]:
+    """The nodes of a _nodes/stats answer, by id; ``processes`` are those that run on this machine."""
+    return {
+        node_id: NodeCounters(
+            name=str(value.get("name", node_id)),
+            cpu_seconds=number_at(value, "process.cpu.total_in_millis") / 1000,
+            collectors={
+                name: Collections(number_at(counts, "collection_count"), number_at(counts, "collection_time_in_millis"))
+                for name, counts in value.get("jvm", {}).get("gc", {}).get("collectors", {}).items()
+            },
+            write_rejected=number_at(value, "thread_pool.write.rejected"),
+            pressure_rejected=sum(
+                number_at(value, f"indexing_pressure.memory.total.{stage}_rejections")
+                for stage in ("coordinating", "primary", "replica")
+            ),
+            process=processes.get(node_id),
+        )
+        for node_id, value in answer.get("nodes", {}).items()
+    }
 
-    :raises FileError: as :func:`read_samples`.
+
+def indices(stats: Mapping[str, Any], segments: Mapping[str, Any] | None) -> dict[str, IndexCounters]:
+    """The indices of a _stats answer, by name.
+
+    :param segments: the _segments answer, or None if there was none; an index made or deleted between the two questions
+        simply has no exact size.
     """
-    return next((line for line in reversed(_of_kind(file, "circumstances"))), None)
-
-
-def read_settings(file: Path) -> dict[str, dict[str, Any]]:
-    """The settings of every index as read last, by name; those of deleted indices included.
-
-    :raises FileError: as :func:`read_samples`.
-    """
-    found: dict[str, dict[str, Any]] = {}
-    for line in _of_kind(file, "settings"):
-        found.update(line["indices"])
+    found = {}
+    listed = (segments or {}).get("indices", {})
+    for index, value in stats.get("indices", {}).items():
+        primary_bytes, all_bytes = _segment_bytes(listed[index]) if index in listed else (None, None)
+        found[index] = IndexCounters(
+            uuid=str(value.get("uuid", "")),
+            primary_segment_bytes=primary_bytes,
+            segment_bytes=all_bytes,
+            **{name: number_at(value, path) for name, path in INDEX_FIGURES.items()},
+        )
     return found
 
 
-def _of_kind(file: Path, kind: str) -> list[dict[str, Any]]:
-    return [line for _, line in _lines(file) if line.get("kind") == kind]
+def circumstances(information: Mapping[str, Any], version: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What the nodes are, as they say it: versions, JVM, memory, processors and the settings in force."""
+    described = {}
+    for node_id, node in sorted(information.get("nodes", {}).items()):
+        jvm = dict(node.get("jvm", {}))
+        # Only -X options: a system property (-D) may hold the password of a key store.
+        jvm["input_arguments"] = [option for option in jvm.get("input_arguments", []) if option.startswith("-X")]
+        described[node_id] = {**node, "jvm": jvm, "settings": _wanted(node.get("settings", {}), _NODE_SETTINGS)}
+    return {"lucene_version": (version or {}).get("version", {}).get("lucene_version"), "nodes": described}
 
 
-def _lines(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Numbered lines as objects, without a last one that was cut off while it was written."""
-    if not file.exists():
-        return
-    raw = file.read_bytes().split(b"\n")
-    # What follows the last line end is empty, or torn.
-    for number, text in enumerate(raw[:-1], 1):
-        try:
-            line = json.loads(text)
-        except ValueError:
-            line = None
-        if not isinstance(line, dict):
-            raise FileError(file, "this line is no JSON object: the file has been damaged.", number)
-        yield number, line
+def settings(answer: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Per index the settings in force that can change how fast it is, whether set or by default."""
+    return {
+        name: {
+            "uuid": value.get("settings", {}).get("index.uuid"),
+            "settings": _wanted({**value.get("defaults", {}), **value.get("settings", {})}, _INDEX_SETTINGS),
+        }
+        for name, value in sorted(answer.items())
+    }
+
+
+def number_at(value: Any, path: str) -> int:
+    """A number deep in an answer; 0 where the answer has none, as an index without shards has."""
+    for key in path.split("."):
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value if isinstance(value, int) else 0
+
+
+def _segment_bytes(listed: Mapping[str, Any]) -> tuple[int, int]:
+    """Bytes of the primaries and of all shards."""
+    primary = total = 0
+    for copies in listed.get("shards", {}).values():
+        for copy in copies:
+            size = sum(segment["size_in_bytes"] for segment in copy.get("segments", {}).values())
+            total += size
+            primary += size if copy.get("routing", {}).get("primary") else 0
+    return primary, total
+
+
+def _wanted(values: Mapping[str, Any], prefixes: tuple[str, ...]) -> dict[str, Any]:
+    return {key: value for key, value in sorted(values.items()) if key.startswith(prefixes)}

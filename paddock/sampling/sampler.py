@@ -6,19 +6,23 @@ import json
 import math
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO
 
-from paddock.sampling.cluster import Cluster
-from paddock.sampling.endpoint import Endpoint
-from paddock.sampling.observer import ClusterObserver
-from paddock.sampling.processes import DriverMeter, MachineMeter
-from paddock.sampling.records import DriverUsage, Sample
+import psutil
+
+from paddock.sampling import records
+from paddock.sampling.cluster import BadAnswer, Cluster, Endpoint, Unreachable
+from paddock.sampling.processes import DriverMeter, NodeProcesses
+from paddock.sampling.records import DriverUsage, IndexCounters, NodeCounters, Sample
 
 # A stop waits for the question that is under way, which takes no longer than its timeout.
 _STOP_PATIENCE_SECONDS = 15.0
+# Settings may be changed at any time, but seldom are; new indices are looked at at once.
+_SETTINGS_SECONDS = 5.0
 
 
 class Sampler:
@@ -29,23 +33,14 @@ class Sampler:
     :param driver_pids: gives the load driver's process ids; called once per sample, in the sampler's thread.
     :param interval: seconds between samples. A sample that takes longer is written late, and those it ran into are left
         out, never made up for.
-    :param indices: which indices to watch, as Elasticsearch writes patterns.
     """
 
-    def __init__(
-        self,
-        endpoint: Endpoint,
-        file: Path,
-        driver_pids: Callable[[], Iterable[int]],
-        interval: float = 1.0,
-        indices: str = "*",
-    ):
+    def __init__(self, endpoint: Endpoint, file: Path, driver_pids: Callable[[], Iterable[int]], interval: float = 1.0):
         self.problem: str | None = None
         self._endpoint = endpoint
         self._file = file
         self._driver_pids = driver_pids
         self._interval = interval
-        self._indices = indices
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="sampler", daemon=True)
 
@@ -82,11 +77,10 @@ class Sampler:
             self.problem = f"Sampling ended early: {type(error).__name__}: {error}."
 
     def _sample_into(self, file: BinaryIO) -> None:
-        cluster = Cluster(self._endpoint, self._indices)
+        cluster = Cluster(self._endpoint)
         observer = ClusterObserver(cluster)
-        machine, driver = MachineMeter(), DriverMeter()
-        began = time.monotonic()
-        began_at = time.time()
+        driver = DriverMeter()
+        began, began_at = time.monotonic(), time.time()
         previous = began
         try:
             while not self._stopping.is_set():
@@ -100,14 +94,16 @@ class Sampler:
                     problem=reading.problem,
                     nodes=reading.nodes,
                     indices=reading.indices,
-                    machine=machine.read(),
+                    steal_percent=getattr(psutil.cpu_times_percent(), "steal", 0.0),  # since it was asked last
                     driver=self._driver(driver, elapsed),
                 )
                 previous = now
                 for news in reading.news:
                     _write(file, {**news, "time": sample.time, "seconds": sample.seconds})
                 _write(file, sample.as_line())
-                self._stopping.wait(_until_next(time.monotonic() - began, self._interval))
+                # Until the next multiple of the interval.
+                passed = time.monotonic() - began
+                self._stopping.wait((math.floor(passed / self._interval) + 1) * self._interval - passed)
         finally:
             cluster.close()
 
@@ -120,9 +116,99 @@ class Sampler:
         return meter.read(pids, elapsed)
 
 
-def _until_next(elapsed: float, interval: float) -> float:
-    """Seconds until the next multiple of the interval."""
-    return (math.floor(elapsed / interval) + 1) * interval - elapsed
+@dataclass
+class Reading:
+    """What the cluster said this time; what was answered before something failed is kept.
+
+    :param moment: the monotonic clock in the middle of the question for the indices.
+    :param missed: questions that failed; 0 as long as the cluster has not answered for the first time.
+    :param news: lines to be written: the circumstances or the settings, whenever they are not what they were.
+    """
+
+    moment: float
+    missed: int = 0
+    problem: str | None = None
+    nodes: Mapping[str, NodeCounters] | None = None
+    indices: Mapping[str, IndexCounters] | None = None
+    news: list[dict[str, Any]] = field(default_factory=list)
+
+    def failed(self, error: Exception) -> None:
+        """Count a question without a usable answer."""
+        self.missed += 1
+        self.problem = str(error)
+
+
+class ClusterObserver:
+    """Asks a cluster for one reading at a time, and notices when something about it has changed."""
+
+    def __init__(self, cluster: Cluster):
+        self._cluster = cluster
+        self._processes = NodeProcesses()
+        self._met = False
+        self._uptimes: dict[str, int] = {}
+        self._circumstances: dict[str, Any] | None = None
+        self._settings: dict[str, Any] = {}
+        self._settings_of: set[str] = set()
+        self._settings_read = 0.0
+
+    def read(self) -> Reading:
+        """Ask now; never raises because of what the cluster does."""
+        reading = Reading(time.monotonic())
+        try:
+            for ask in (self._ask_for_nodes, self._ask_for_indices):
+                try:
+                    ask(reading)
+                except BadAnswer as error:
+                    reading.failed(error)
+        except Unreachable as error:
+            # Further questions would only wait for their timeouts as well.
+            if self._met:
+                reading.failed(error)
+        return reading
+
+    def _ask_for_nodes(self, reading: Reading) -> None:
+        answer = self._cluster.node_stats()
+        uptimes = {
+            node: records.number_at(value, "jvm.uptime_in_millis") for node, value in answer.get("nodes", {}).items()
+        }
+        # Nodes that have come, gone or been started anew.
+        others = set(uptimes) != set(self._uptimes) or any(uptimes[node] < self._uptimes[node] for node in uptimes)
+        if self._circumstances is None or others:
+            self._look_around(reading)
+        self._uptimes = uptimes
+        reading.nodes = records.nodes(answer, self._processes.read())
+        self._met = True
+
+    def _ask_for_indices(self, reading: Reading) -> None:
+        asked = time.monotonic()
+        stats = self._cluster.index_stats()
+        reading.moment = (asked + time.monotonic()) / 2
+        reading.indices = records.indices(stats, None)
+        reading.indices = records.indices(stats, self._cluster.segments())
+        self._look_at_settings(reading, {index.uuid for index in reading.indices.values()})
+
+    def _look_around(self, reading: Reading) -> None:
+        information = self._cluster.node_information()
+        self._processes.find(information)
+        try:
+            version = self._cluster.version()
+        except BadAnswer:
+            # A distribution may lack the root; then the version of Lucene stays unknown.
+            version = None
+        circumstances = records.circumstances(information, version)
+        if circumstances != self._circumstances:
+            self._circumstances = circumstances
+            reading.news.append({"kind": "circumstances", **circumstances})
+
+    def _look_at_settings(self, reading: Reading, uuids: set[str]) -> None:
+        now = time.monotonic()
+        if not uuids or (uuids == self._settings_of and now - self._settings_read < _SETTINGS_SECONDS):
+            return
+        settings = records.settings(self._cluster.index_settings())
+        self._settings_of, self._settings_read = uuids, now
+        if settings != self._settings:
+            self._settings = settings
+            reading.news.append({"kind": "settings", "indices": settings})
 
 
 def _write(file: BinaryIO, line: dict[str, Any]) -> None:

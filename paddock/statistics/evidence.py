@@ -29,8 +29,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,31 +37,6 @@ RHO_SQUARED = (4.0, 400.0)
 FARTHEST_RATIO = 1000.0
 # From a ratio of 1.000001 to the farthest, in steps of 2 %; between two of them the crossing is found by halving.
 _DISTANCES = np.geomspace(1e-6, 1.0, 700)
-
-
-class Decision(Enum):
-    """What the evidence allows to do after the latest block."""
-
-    GO_ON = "go on"
-    DIFFERENT = "different"
-    EQUIVALENT = "equivalent"
-
-
-@dataclass(frozen=True)
-class Standing:
-    """Where a comparison stands after the latest block; valid at every look.
-
-    log_e: natural log of the present evidence against "the same".
-    p: anytime-valid: 1 / the present evidence, at most 1.
-    low, high: confidence sequence of the log ratio, infinite while nothing can be said.
-    decision: whether to stop, and why.
-    """
-
-    log_e: float
-    p: float
-    low: float
-    high: float
-    decision: Decision
 
 
 def _log_e(total: NDArray[np.float64], squares: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -83,14 +56,6 @@ def log_evidence(differences: Sequence[float]) -> NDArray[np.float64]:
     """Give log E after each block, against the hypothesis that contender and baseline are the same."""
     values = np.asarray(differences, dtype=np.float64)
     return _log_e(np.cumsum(values), np.cumsum(values**2))
-
-
-def threshold(comparisons: int, alpha: float = 0.05) -> float:
-    """The evidence E at which a comparison is decided: 20 for one at 5 %, comparisons / alpha for several (Bonferroni).
-
-    :param comparisons: contenders without the baseline.
-    """
-    return comparisons / alpha
 
 
 def confidence_sequence(differences: Sequence[float], alpha: float = 0.05) -> tuple[float, float]:
@@ -116,37 +81,3 @@ def confidence_sequence(differences: Sequence[float], alpha: float = 0.05) -> tu
     while near < (middle := (near + far) / 2) < far:
         near, far = (near, middle) if rejected(np.float64(middle)) else (middle, far)
     return mean - far, mean + far
-
-
-def standing(
-    differences: Sequence[float],
-    comparisons: int = 1,
-    margin: float = 0.03,
-    alpha: float = 0.05,
-) -> Standing:
-    """Where a comparison stands, to be asked after every block.
-
-    "Different" while the confidence sequence excludes 0, "equivalent" while it lies within the margin (each wrong with
-    probability alpha / comparisons at most, since the sequence covers at all times). It is the present interval that
-    counts, not the best there ever was: an effect that fades is not called one, and interval and answer always agree.
-    Giving up for lack of time is always allowed: it claims nothing.
-
-    :param differences: log ratios of all blocks since the warm-up, in their order.
-    :param comparisons: contenders without the baseline, counted when the tournament began.
-    :param margin: equivalence margin, for example 0.03 for 1/1.03 to 1.03.
-    """
-    history = log_evidence(differences)
-    now = float(history[-1]) if len(history) else 0.0
-    low, high = confidence_sequence(differences, alpha / comparisons)
-    decision = Decision.GO_ON
-    if low > 0 or high < 0:
-        decision = Decision.DIFFERENT
-    if -math.log1p(margin) <= low and high <= math.log1p(margin):
-        decision = Decision.EQUIVALENT
-    return Standing(
-        log_e=now,
-        p=min(1.0, math.exp(-now)),
-        low=low,
-        high=high,
-        decision=decision,
-    )

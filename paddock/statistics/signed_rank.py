@@ -1,4 +1,4 @@
-"""Wilcoxon's signed-rank test turned inside out, with an interval and a p-value that agree; Holm's step-down procedure.
+"""Wilcoxon's signed-rank test turned inside out, Holm's step-down procedure, and how many differences a test needs.
 
 Source: Hollander, Wolfe, Chicken, Nonparametric Statistical Methods, 3rd edition, sections 3.1-3.3. The statistic is
 counted in Walsh averages (d_i + d_j) / 2, i <= j: the sum of positive ranks is the number of positive averages (Tukey).
@@ -7,6 +7,11 @@ Assumption: each difference is distributed symmetrically about the same centre. 
 it so under the null hypothesis, whatever the machine does.
 
 Source: S. Holm, A simple sequentially rejective multiple test procedure, Scandinavian Journal of Statistics 6 (1979).
+
+The normal approximation of the one-sample test, n = ((z_alpha + z_power) sd / effect)^2, with two corrections:
++ z_alpha^2 / 2 for the unknown standard deviation (Guenther, The American Statistician 35, 1981), and the signed-rank
+test's asymptotic relative efficiency 3 / pi for normal differences (Lehmann, Nonparametrics, 1975). z_alpha belongs to
+the level that the discrete test really has. Heavier tails than the normal's need fewer blocks than is said here.
 """
 
 from __future__ import annotations
@@ -15,6 +20,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,18 +32,16 @@ LARGEST_EXACT = 50  # as in scipy: up to here the null distribution is counted o
 class SignedRank:
     """What the signed-rank test says of one sample of differences.
 
-    estimate: the Hodges-Lehmann estimate of the centre; None without differences.
-    low, high: the interval of the centre; infinite where there are too few differences for the level.
-    p: two-sided, of the hypothesis that the centre is 0; p <= alpha exactly if 0 is outside [low, high].
-    n: number of differences.
-    confidence: what the interval reaches: at least 1 - alpha, because the statistic is discrete.
+    :param estimate: the Hodges-Lehmann estimate of the centre; None without differences.
+    :param low, high: the interval of the centre; infinite where there are too few differences for the level.
+    :param p: two-sided, of the hypothesis that the centre is 0; p <= alpha exactly if 0 is outside [low, high].
+    :param confidence: what the interval reaches: at least 1 - alpha, because the statistic is discrete.
     """
 
     estimate: float | None
     low: float
     high: float
     p: float
-    n: int
     confidence: float
 
 
@@ -121,7 +125,7 @@ def signed_rank(differences: Sequence[float], alpha: float = 0.05) -> SignedRank
     """
     n = len(differences)
     if n == 0:
-        return SignedRank(None, -math.inf, math.inf, 1.0, 0, 1.0)
+        return SignedRank(None, -math.inf, math.inf, 1.0, 1.0)
     averages = walsh_averages(differences)
     statistic = min(int(np.count_nonzero(averages <= 0)), int(np.count_nonzero(averages >= 0)))
     critical = critical_statistic(n, alpha)
@@ -133,7 +137,6 @@ def signed_rank(differences: Sequence[float], alpha: float = 0.05) -> SignedRank
         low=low,
         high=high,
         p=min(1.0, 2 * lower_tail(n, statistic)),
-        n=n,
         confidence=1 - 2 * lower_tail(n, critical),
     )
 
@@ -142,9 +145,9 @@ def signed_rank(differences: Sequence[float], alpha: float = 0.05) -> SignedRank
 class HolmStep:
     """What Holm's procedure says of one hypothesis.
 
-    adjusted_p: the smallest family-wise level at which this hypothesis is rejected.
-    level: the level at which an interval for this hypothesis agrees with the procedure's decision.
-    rejected: whether it is rejected at the family-wise level.
+    :param adjusted_p: the smallest family-wise level at which this hypothesis is rejected.
+    :param level: the level at which an interval for this hypothesis agrees with the procedure's decision.
+    :param rejected: whether it is rejected at the family-wise level.
     """
 
     adjusted_p: float
@@ -152,7 +155,7 @@ class HolmStep:
     rejected: bool
 
 
-def holm(p_values: Sequence[float], alpha: float = 0.05, family: int | None = None) -> tuple[HolmStep, ...]:
+def holm(p_values: Sequence[float], alpha: float = 0.05) -> tuple[HolmStep, ...]:
     """Decide over all hypotheses such that the chance of any false rejection is at most ``alpha``.
 
     The j-th smallest p-value is compared with alpha / (k - j + 1), until one is larger. A rejected hypothesis keeps the
@@ -161,20 +164,99 @@ def holm(p_values: Sequence[float], alpha: float = 0.05, family: int | None = No
     rejections: the intervals do not cover *all at once* with probability 1 - alpha where several are rejected.
 
     :param p_values: one per hypothesis, in any order and with any dependence; the answer keeps their order.
-    :param family: number of hypotheses that share ``alpha``, if larger than the number of ``p_values``: those decided
-        elsewhere count as not rejected here, which is conservative.
-    :raises ValueError: if ``family`` is smaller than the number of p-values.
     """
-    k = len(p_values) if family is None else family
-    if k < len(p_values):
-        raise ValueError(f"A family of {k} cannot hold {len(p_values)} p-values; leave it out or count all contenders.")
-    steps: list[HolmStep | None] = [None] * len(p_values)
+    k = len(p_values)
+    steps: dict[int, HolmStep] = {}
     adjusted, level, rejecting = 0.0, alpha, True
-    for position, index in enumerate(sorted(range(len(p_values)), key=lambda i: p_values[i])):
-        p = p_values[index]
+    for position, (p, index) in enumerate(sorted(zip(p_values, range(k), strict=True))):
         adjusted = max(adjusted, min(1.0, (k - position) * p))
         if rejecting:
             level = alpha / (k - position)
             rejecting = p <= level
         steps[index] = HolmStep(adjusted, level, rejecting)
-    return tuple(step for step in steps if step is not None)
+    return tuple(steps[index] for index in range(k))
+
+
+EFFICIENCY = 3 / math.pi
+
+
+def _upper_quantile(probability: float) -> float:
+    """The z with P(Z > z) = ``probability`` for a standard normal Z."""
+    return -NormalDist().inv_cdf(probability)
+
+
+def _check(sd: float, power: float) -> None:
+    if not (sd >= 0 and math.isfinite(sd)):
+        raise ValueError(f"The standard deviation is {sd!r}, but it must be a number of at least 0.")
+    if not 0 < power < 1:
+        raise ValueError(f"The power is {power!r}, but it must lie between 0 and 1; 0.8 is usual.")
+
+
+def _blocks(distance: float, sd: float, z_power: float, alpha: float) -> int:
+    """The smallest n whose power suffices to tell a centre from another one at ``distance`` (in logs)."""
+    # The log of a ratio like 1.000000001 loses half its digits; nobody needs more blocks than this anyway.
+    noise = (sd / max(distance, 1e-9)) ** 2
+
+    def enough(n: int) -> bool:
+        z_alpha = _upper_quantile(achieved_level(n, alpha) / 2)
+        return ((z_alpha + z_power) ** 2 * noise + z_alpha**2 / 2) / EFFICIENCY <= n
+
+    for n in range(fewest_differences(alpha), LARGEST_EXACT + 1):
+        if enough(n):
+            return n
+    z_alpha = _upper_quantile(alpha / 2)
+    needed = math.ceil(((z_alpha + z_power) ** 2 * noise + z_alpha**2 / 2) / EFFICIENCY)
+    return max(needed, LARGEST_EXACT + 1, fewest_differences(alpha))
+
+
+def blocks_for_difference(ratio: float, sd: float, power: float = 0.8, alpha: float = 0.05) -> int:
+    """Blocks with which a true ``ratio`` is found with probability ``power``.
+
+    :param ratio: contender / baseline, for example 1.05 or 0.95; not 1.
+    :param sd: standard deviation of the block log ratios; for independent laps sqrt(2) times that of the laps' logs.
+    :param alpha: two-sided level of the verdict (divided by the number of contenders for a cautious plan).
+    :raises ValueError: if an argument is out of its range.
+    """
+    _check(sd, power)
+    if not (ratio > 0 and math.isfinite(ratio)) or ratio == 1:
+        raise ValueError(f"The ratio is {ratio!r}, but it must be positive and different from 1.")
+    return _blocks(abs(math.log(ratio)), sd, _upper_quantile(1 - power), alpha)
+
+
+def blocks_for_equivalence(
+    margin: float, sd: float, ratio: float = 1.0, power: float = 0.8, alpha: float = 0.05
+) -> int:
+    """Blocks with which the interval lies within the margin with probability ``power``, if the truth is ``ratio``.
+
+    With a true ratio of 1 the estimate may err to both sides; nearer to one edge only that edge matters. The larger of
+    the two numbers is given.
+
+    :param margin: for example 0.03 for 1/1.03 to 1.03.
+    :raises ValueError: if an argument is out of its range or ``ratio`` is not within the margin.
+    """
+    _check(sd, power)
+    edge = math.log1p(margin)
+    distance = edge - abs(math.log(ratio))
+    if not distance > 0:
+        raise ValueError(f"A ratio of {ratio:.4g} is not within {margin:.3g} of 1, so no number of blocks shows it.")
+    both_edges = _blocks(edge, sd, _upper_quantile((1 - power) / 2), alpha)
+    return max(both_edges, _blocks(distance, sd, _upper_quantile(1 - power), alpha))
+
+
+def smallest_difference(blocks: int, sd: float, power: float = 0.8, alpha: float = 0.05) -> float:
+    """The smallest ratio above 1 that ``blocks`` blocks find with probability ``power``; infinite with too few blocks.
+
+    The inverse of ``blocks_for_difference``. 1.05 means: plus 5 %, or down to 1 / 1.05.
+
+    :raises ValueError: if an argument is out of its range.
+    """
+    _check(sd, power)
+    level = achieved_level(blocks, alpha) if blocks <= LARGEST_EXACT else alpha
+    if level <= 0:
+        return math.inf
+    z_alpha = _upper_quantile(level / 2)
+    room = blocks * EFFICIENCY - z_alpha**2 / 2
+    if room <= 0:
+        return math.inf
+    exponent = sd * (z_alpha + _upper_quantile(1 - power)) / math.sqrt(room)
+    return math.exp(exponent) if exponent < 700 else math.inf

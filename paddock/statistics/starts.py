@@ -15,20 +15,6 @@ from enum import Enum
 from paddock.statistics.signed_rank import fewest_differences, hodges_lehmann
 
 
-@dataclass(frozen=True)
-class Pairs:
-    """The paired log ratios of one contender to the baseline, in the order of the blocks.
-
-    differences: ln(contender / baseline) of every block in which both laps are valid.
-    kept: the indices of these blocks, counted from 0.
-    dropped: the indices of the blocks in which one lap or both are void.
-    """
-
-    differences: tuple[float, ...]
-    kept: tuple[int, ...]
-    dropped: tuple[int, ...]
-
-
 def natural_log(value: float) -> float:
     """The log of a figure of a lap.
 
@@ -39,8 +25,8 @@ def natural_log(value: float) -> float:
     return math.log(value)
 
 
-def pair(contender: Sequence[float | None], baseline: Sequence[float | None]) -> Pairs:
-    """Pair two contenders block by block.
+def pair(contender: Sequence[float | None], baseline: Sequence[float | None]) -> tuple[float, ...]:
+    """Pair two contenders block by block: ln(contender / baseline) of every block in which both laps are valid.
 
     The difference of logs (not the log of the ratio) is used because it is exactly antisymmetric: exchanging contender
     and baseline changes the signs and nothing else.
@@ -54,14 +40,11 @@ def pair(contender: Sequence[float | None], baseline: Sequence[float | None]) ->
             f"The contender has {len(contender)} blocks and the baseline {len(baseline)}; "
             "give one figure or None for every block of both."
         )
-    differences, kept, dropped = [], [], []
-    for block, (ours, theirs) in enumerate(zip(contender, baseline, strict=True)):
-        if ours is None or theirs is None:
-            dropped.append(block)
-        else:
-            differences.append(natural_log(ours) - natural_log(theirs))
-            kept.append(block)
-    return Pairs(tuple(differences), tuple(kept), tuple(dropped))
+    return tuple(
+        natural_log(ours) - natural_log(theirs)
+        for ours, theirs in zip(contender, baseline, strict=True)
+        if ours is not None and theirs is not None
+    )
 
 
 FEWEST_STARTS = 5  # below, a claim is about the JVMs that ran
@@ -79,19 +62,14 @@ class Scope(Enum):
 class Units:
     """The differences that the test is given, and how far its claim reaches.
 
-    differences: log ratios contender / baseline, one per unit, in their order.
-    unit: "block" or "start".
-    scope: what the claim is about.
-    starts: number of starts (node level: start-blocks) that contribute.
-    dropped: pairs that were left out because a lap was void (unit "start": because a whole start was void).
-    caveat: a sentence for the report, or None.
+    :param differences: log ratios contender / baseline, one per unit, in their order.
+    :param unit: "block" or "start".
+    :param caveat: a sentence for the report, or None.
     """
 
     differences: tuple[float, ...]
     unit: str
     scope: Scope
-    starts: int
-    dropped: int
     caveat: str | None
 
 
@@ -111,17 +89,16 @@ def node_level(start_blocks: Sequence[Mapping[str, Sequence[float | None]]], con
         contender may be missing from a start-block: then its start is void.
     :raises ValueError: if a figure is not positive and finite.
     """
-    pairs = pair(
+    differences = pair(
         [start_value(block.get(contender, ())) for block in start_blocks],
         [start_value(block.get(baseline, ())) for block in start_blocks],
     )
-    starts = len(pairs.differences)
-    caveat = None
-    if starts < FEWEST_STARTS:
-        have = f"{starts} start{'' if starts == 1 else 's'}"
-        caveat = f"Only {have} of each: a claim about the configuration needs at least {FEWEST_STARTS}."
-    scope = Scope.CONFIGURATION if caveat is None else Scope.THESE_JVMS
-    return Units(pairs.differences, "start", scope, starts, len(pairs.dropped), caveat)
+    starts = len(differences)
+    if starts >= FEWEST_STARTS:
+        return Units(differences, "start", Scope.CONFIGURATION, None)
+    have = f"{starts} start{'' if starts == 1 else 's'}"
+    caveat = f"Only {have} of each: a claim about the configuration needs at least {FEWEST_STARTS}."
+    return Units(differences, "start", Scope.THESE_JVMS, caveat)
 
 
 def start_level(
@@ -134,11 +111,11 @@ def start_level(
     :raises ValueError: if a figure is not positive and finite, or blocks do not match.
     """
     paired = [pair(start[contender], start[baseline]) for start in starts]
-    estimates = tuple(hodges_lehmann(pairs.differences) for pairs in paired if pairs.differences)
+    estimates = tuple(hodges_lehmann(differences) for differences in paired if differences)
     few = len(estimates) < needed
     caveat = f"Only {len(estimates)} starts: a claim about the configuration needs {needed}." if few else None
     scope = (Scope.THIS_JVM if len(estimates) <= 1 else Scope.THESE_JVMS) if few else Scope.CONFIGURATION
-    return Units(estimates, "start", scope, len(estimates), sum(len(pairs.dropped) for pairs in paired), caveat)
+    return Units(estimates, "start", scope, caveat)
 
 
 def index_level(
@@ -155,8 +132,7 @@ def index_level(
     :raises ValueError: if a figure is not positive and finite, or blocks do not match.
     """
     paired = [pair(start[contender], start[baseline]) for start in starts]
-    dropped = sum(len(pairs.dropped) for pairs in paired)
-    valid = [pairs.differences for pairs in paired if pairs.differences]
+    valid = [differences for differences in paired if differences]
     enough = max(FEWEST_STARTS, fewest_differences(alpha))
     if len(valid) >= enough:
         return start_level(starts, contender, baseline, enough)
@@ -166,4 +142,4 @@ def index_level(
     else:
         scope = Scope.THESE_JVMS
         caveat = f"Blocks of {len(valid)} starts pooled: a claim about the configuration needs {enough} starts."
-    return Units(pooled, "block", scope, len(valid), dropped, caveat)
+    return Units(pooled, "block", scope, caveat)

@@ -1,17 +1,56 @@
 """Tournaments: configurations compared by paired laps in randomised blocks, as docs/tournaments.md says.
 
+Here is what enters, TournamentOptions; what leaves is the Result of model.
+
 model         what passes between the layers: definition, laps, result
-contenders    as listed, or as the cells of a grid; a published study's figures
-files         tournament files (tournaments/*.yml) -> definition, checked
+files         tournament files (tournaments/*.yml) and options -> definition, checked; a study's published figures
 schedule      definition + seed -> the order of everything
+laps          the lap runner's lines -> laps, those void that do not count
+pairing       laps -> figures and paired differences in each metric; cautions: what they cannot tell
+store         tournaments on disk: the journal of everything that happens, appended and fsynced; resume
 durations     how long laps and starts take, and what earlier journals say of it
 plan          schedule + durations -> minutes, what fits, what can be resolved
-journal       everything that happens, appended and fsynced
-laps          the lap runner's lines -> laps, those void that do not count; lap_cautions: what they cannot tell
-pairing       laps -> paired differences in each metric
 analysis      laps -> result, by the pure statistics of paddock.statistics; notes: what is said beside it
-options       the command line -> definition and races
-store         tournaments on disk, resume
-run           schedule -> races -> journal; view: where it stands, and what a person sees of it
+races         a start -> the race that Rally is asked for
+run           schedule -> races -> journal, and what a person sees of it
 command       ./inv tournament
 """
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+from paddock.race import LARGEST_PORT
+from paddock.rally import DEFAULT_HTTP_PORT
+
+
+@dataclass(frozen=True)
+class TournamentOptions:
+    """The options of ``./inv tournament``, as RaceOptions has those of a race; what is not said, the file says."""
+
+    quick: Annotated[bool, "fewer and shorter laps, for a coffee break; the plan says what that cannot resolve"] = False
+    dry_run: Annotated[bool, "show the plan and the esrally command lines, and do nothing"] = False
+    resume: Annotated[bool, "go on with the one that was cut off, by its id or its name"] = False
+    seed: Annotated[
+        int | None, "of the order of laps; recorded, and taken from the clock if it is left out", 0, None
+    ] = None
+    budget: Annotated[float | None, "minutes after which no new race begins"] = None
+    blocks: Annotated[int | None, "measured blocks per start of the node", 1, None] = None
+    starts: Annotated[int | None, "starts of the node", 1, None] = None
+    car: Annotated[tuple[str, ...], "cars and mixins for every contender"] = ()
+    params: Annotated[Mapping[str, Any], "track parameters for every contender, written as for ./inv race"] = field(
+        default_factory=dict
+    )
+    car_params: Annotated[Mapping[str, Any], "car variables for every contender"] = field(default_factory=dict)
+    corpus: Annotated[str | None, "what is indexed: a recipe of the track or an imported corpus (./inv corpora)"] = None
+    documents: Annotated[int | None, "how many documents the corpus has", 1, None] = None
+    corpus_seed: Annotated[int | None, "the corpus's seed", 0, None] = None
+    version: Annotated[str | None, "the Elasticsearch version (./inv engines)"] = None
+    engine: Annotated[str | None, "embedded, official or the path of a .tar.gz"] = None
+    java: Annotated[str | None, "a Java's folder, a release such as 17, or embedded"] = None
+    target_hosts: Annotated[str | None, "race against this cluster (host:port,...)"] = None
+    client_options: Annotated[str | None, "a .json file with Rally's client options for --target-hosts"] = None
+    port: Annotated[int, "HTTP port of the node that is started (39200)", 1, LARGEST_PORT] = DEFAULT_HTTP_PORT
+    data_path: Annotated[str | None, "put the node's data into a folder of its own in this one"] = None

@@ -7,28 +7,26 @@ import platform
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 from paddock import paths
-from paddock.circumstances import circumstances, paddock_version
 from paddock.console import print_result, say
 from paddock.errors import FileError, Interrupted, MachineError, UsageError
-from paddock.files import read_record, write_json
-from paddock.locks import is_locked, locked
+from paddock.files import is_locked, locked, read_record, write_json
 from paddock.plain_values import plain
+from paddock.race.circumstances import circumstances, paddock_version
 from paddock.race.options import prepare
 from paddock.rally.leftovers import racing
-from paddock.tournaments import store
+from paddock.tournaments import TournamentOptions, store
 from paddock.tournaments.analysis import analyse
 from paddock.tournaments.durations import gather_experience
 from paddock.tournaments.files import find_file, read_tournament
-from paddock.tournaments.journal import Journal
 from paddock.tournaments.model import Result
-from paddock.tournaments.options import TournamentOptions, check_target
 from paddock.tournaments.plan import make_plan, render_plan, resolvable
-from paddock.tournaments.run import Prepare, Setting, TournamentRun, check_races
-from paddock.tournaments.store import Stored, find_tournament
+from paddock.tournaments.races import Prepare, Setting, check_races, check_target
+from paddock.tournaments.run import TournamentRun
+from paddock.tournaments.store import Journal, Stored, find_tournament
 
 
 def load_result(tournament_id: str) -> Result:
@@ -56,77 +54,74 @@ _LARGEST_SEED = 2**31
 
 
 def run_tournament(
-    name_or_path: str | None,
+    name: str | None,
     options: TournamentOptions,
     preparing: Prepare = prepare,
     keep: Callable[[Result], object] = lambda _: None,
 ) -> Result | None:
     """Hold a tournament, or go on with one.
 
-    :param name_or_path: a tournament of the project or a file; None with ``options.resume``.
+    :param name: a tournament of the project or a file; with ``options.resume`` one that was begun, by its id or the
+        name of its file, or "latest" for any.
     :param keep: is given what was measured by one that is stopped, before the exception is raised.
     :returns: the result; None for a dry run.
     :raises UsageError: the file, the options or what is resumed is wrong.
     :raises MachineError: this machine cannot, or another tournament is running on it.
     :raises Interrupted: the user stopped it; the text says how to go on.
     """
-    if options.resume:
-        return _resume(name_or_path, options, preparing, keep)
-    if not name_or_path:
+    if not name:
         raise UsageError(
             "Which tournament? ./inv tournaments lists them; with --resume, ./inv results lists those that were begun."
         )
-    file = find_file(name_or_path)
-    tournament = read_tournament(file, options.changes())
+    if options.resume:
+        if options != TournamentOptions(resume=True):
+            raise UsageError("--resume takes everything from the tournament that it goes on with: leave the rest out.")
+        with _only_one():
+            return _resume(store.find_unfinished(name), preparing, keep)
+    file = find_file(name)
+    tournament = read_tournament(file, options)
     check_target(tournament, options)
     seed = options.seed if options.seed is not None else time.time_ns() % _LARGEST_SEED
     plan = make_plan(tournament, seed, gather_experience())
+    setting = Setting(plan, Stored(store.new_id(tournament.name)), options, preparing)
     if options.dry_run:
-        checked = check_races(Setting(plan, Stored("dry-run"), options, preparing), fetch=False)
+        checked = check_races(setting, fetch=False)
         print_result("\n".join([render_plan(plan, orders=True), "", "Commands:", *checked.commands]))
         return None
     with _only_one():
-        checked = check_races(Setting(plan, Stored("checked"), options, preparing), fetch=True)
+        checked = check_races(setting, fetch=True)
         say(render_plan(plan))
-        stored = store.create(tournament, file, plan.schedule)
-        journal = Journal(stored.journal)
+        store.create(setting.stored, file, plan.schedule)
+        journal = Journal(setting.stored.journal)
         journal.add(
             "tournament",
-            id=stored.id,
+            id=setting.stored.id,
             definition=str(file),
             tournament=plain(tournament),
             seed=seed,
-            options=asdict(options),
+            options=plain(options),
             checksums=store.input_checksums(tournament.track, file),
             corpora=checked.corpora,
             circumstances=_circumstances(options),
             expected_minutes=plan.minutes,
             resolvable=resolvable(plan),
         )
-        return _run(Setting(plan, stored, options, preparing), journal, keep)
-
-
-def _resume(
-    name: str | None, options: TournamentOptions, preparing: Prepare, keep: Callable[[Result], object]
-) -> Result:
-    given = replace(options, resume=None)
-    if name is not None or given != TournamentOptions():
-        raise UsageError("--resume takes everything from the tournament that it goes on with: leave the rest out.")
-    with _only_one():
-        stored = store.find_unfinished(options.resume or "latest")
-        journal = Journal(stored.journal)
-        header = journal.history.header
-        tournament = stored.tournament(journal.history)
-        now = store.input_checksums(tournament.track, Path(header["definition"]))
-        store.check_unchanged(header["checksums"], now, stored.id)
-        # The schedule is the one that was made then, whatever this version of Paddock would make.
-        plan = replace(make_plan(tournament, header["seed"], gather_experience()), schedule=stored.schedule())
-        setting = Setting(plan, stored, store.stored_options(journal.history), preparing)
-        checked = check_races(replace(setting, stored=Stored("checked")), fetch=True)
-        store.check_unchanged(header.get("corpora", {}), checked.corpora, stored.id)
-        journal.add("resumed")
-        say(f"Going on with {stored.id}: {len(journal.history.attempts)} races so far.")
         return _run(setting, journal, keep)
+
+
+def _resume(stored: Stored, preparing: Prepare, keep: Callable[[Result], object]) -> Result:
+    journal = Journal(stored.journal)
+    header = journal.history.header
+    tournament = stored.tournament(journal.history)
+    now = store.input_checksums(tournament.track, Path(header["definition"]))
+    store.check_unchanged(header["checksums"], now, stored.id)
+    # The schedule is the one that was made then, whatever this version of Paddock would make.
+    plan = replace(make_plan(tournament, header["seed"], gather_experience()), schedule=stored.schedule())
+    setting = Setting(plan, stored, store.stored_options(journal.history), preparing)
+    store.check_unchanged(header.get("corpora", {}), check_races(setting, fetch=True).corpora, stored.id)
+    journal.add("resumed")
+    say(f"Going on with {stored.id}: {len(journal.history.attempts)} races so far.")
+    return _run(setting, journal, keep)
 
 
 def _run(setting: Setting, journal: Journal, keep: Callable[[Result], object]) -> Result:

@@ -11,21 +11,19 @@ import os
 import re
 import statistics
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from paddock.errors import PaddockError
 from paddock.files import read_record, write_json
 from paddock.plain_values import built, plain
-from paddock.tournaments.contenders import level_object
-from paddock.tournaments.journal import DONE, Attempt, History
-from paddock.tournaments.lap_cautions import expected_driver_load
-from paddock.tournaments.laps import laps_of, read_lap
+from paddock.tournaments.cautions import expected_driver_load
+from paddock.tournaments.laps import DONE, laps_of
 from paddock.tournaments.model import Contender, Lap, Tournament
-from paddock.tournaments.pairing import rivals, units
+from paddock.tournaments.pairing import counting, paired
 from paddock.tournaments.schedule import Start
-from paddock.tournaments.store import Stored, tournament_ids
+from paddock.tournaments.store import History, Stored, tournament_ids
 
 # Where nothing has been measured yet: two cores shared by the node and the load driver.
 DOCS_PER_SECOND = 30_000.0
@@ -48,6 +46,7 @@ LAP_SD = 0.12
 START_SD = 0.05
 DEFAULT_BULK_SIZE, DEFAULT_CLIENTS = 1000, 8
 DEFAULT_REFRESH_INTERVAL = "1s"
+Key = TypeVar("Key")
 _UNITS = {"nanos": 1e-9, "micros": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
@@ -78,7 +77,7 @@ def identity(tournament: Tournament, contender: Contender) -> str:
     """What decides how fast a contender is, as a text: the same in another tournament is the same contender."""
     cars = contender.cars if contender.cars is not None else tournament.cars
     params = sorted({**tournament.track_params, **contender.track_params}.items())
-    level = level_object(contender)
+    level = contender.level_object
     plain = f"{tournament.challenge} {level}" if not isinstance(level, Mapping) else str({**level, "name": ""})
     return f"{plain} {sorted(cars)} {params}"
 
@@ -88,7 +87,17 @@ def lap_seconds(tournament: Tournament, contender: Contender, experience: Experi
     known = experience.lap_seconds.get(_key(tournament, contender))
     if known is not None:
         return known
-    return _guess(tournament, contender) * _correction(tournament, experience)
+    size, clients = load_shape(tournament, contender)
+    bulks = tournament.lap_documents / size
+    at_once = max(1, min(clients, os.cpu_count() or 1))
+    guess = tournament.lap_documents / DOCS_PER_SECOND + bulks * SECONDS_PER_BULK / at_once
+    # How much slower than the model this machine has been with this track, in laps of whatever contenders.
+    measured = [
+        seconds / (documents / DOCS_PER_SECOND)
+        for (track, _, documents), seconds in experience.lap_seconds.items()
+        if track == tournament.track
+    ]
+    return guess * (statistics.median(measured) if measured else 1.0)
 
 
 def pause_seconds(tournament: Tournament, experience: Experience) -> float:
@@ -133,32 +142,33 @@ def phase_seconds(tournament: Tournament, start: Start) -> float:
 
 def refresh_seconds(tournament: Tournament, contender: Contender) -> float:
     """The refresh interval of a contender; 0 where its index is never refreshed."""
-    params = {**tournament.track_params, **contender.track_params}
-    settings: dict[str, Any] = {"refresh_interval": params.get("refresh_interval", DEFAULT_REFRESH_INTERVAL)}
-    level = level_object(contender)
-    if isinstance(level, Mapping):
-        changed = {**(params.get("index_settings") or {}), **(level.get("settings") or {})}
-    else:
-        changed = dict(params.get("index_settings") or {})
-        if tournament.challenge == "refresh-interval":
-            changed["refresh_interval"] = level
-    settings |= {name.removeprefix("index."): value for name, value in changed.items()}
-    value = settings["refresh_interval"]
+    params, level = _told(tournament, contender)
+    value = params.get("refresh_interval")
+    for settings in (params.get("index_settings") or {}, level.get("settings") or {}):
+        for name in ("refresh_interval", "index.refresh_interval"):
+            value = settings.get(name, value)
     found = re.fullmatch(r"([0-9]+)([a-z]+)", DEFAULT_REFRESH_INTERVAL if value is None else str(value))
     return int(found[1]) * _UNITS.get(found[2], 0.0) if found else 0.0
 
 
 def load_shape(tournament: Tournament, contender: Contender) -> tuple[int, int]:
     """Documents per bulk, and clients, of a contender's laps."""
-    params = {**tournament.track_params, **contender.track_params}
-    level = contender.level if isinstance(contender.level, Mapping) else {}
+    params, level = _told(tournament, contender)
     size = level.get("bulk_size") or params.get("bulk_size") or DEFAULT_BULK_SIZE
-    clients = level.get("clients") or params.get("bulk_indexing_clients") or DEFAULT_CLIENTS
-    if tournament.challenge == "bulk-size" and not isinstance(contender.level, Mapping):
-        size = contender.level
-    if tournament.challenge == "bulk-clients" and not isinstance(contender.level, Mapping):
-        clients = contender.level
-    return int(size), int(clients)
+    return int(size), int(level.get("clients") or params.get("bulk_indexing_clients") or DEFAULT_CLIENTS)
+
+
+def _told(tournament: Tournament, contender: Contender) -> tuple[dict[str, Any], Mapping[str, Any]]:
+    """The track parameters of its races, and its level as an object; of a plain level the challenge says what it is."""
+    params, level = {**tournament.track_params, **contender.track_params}, contender.level
+    if isinstance(level, Mapping):
+        return params, level
+    plain_levels = {
+        "bulk-size": {"bulk_size": level},
+        "bulk-clients": {"clients": level},
+        "refresh-interval": {"settings": {"refresh_interval": level}},
+    }
+    return params, plain_levels.get(tournament.challenge, {}) if level is not None else {}
 
 
 def driver_load(tournament: Tournament, contender: Contender, experience: Experience) -> float:
@@ -172,23 +182,6 @@ def driver_load(tournament: Tournament, contender: Contender, experience: Experi
 
 def _key(tournament: Tournament, contender: Contender) -> tuple[str, str, int]:
     return tournament.track, identity(tournament, contender), tournament.lap_documents
-
-
-def _guess(tournament: Tournament, contender: Contender) -> float:
-    size, clients = load_shape(tournament, contender)
-    at_once = max(1, min(clients, os.cpu_count() or 1))
-    bulks = tournament.lap_documents / size
-    return tournament.lap_documents / DOCS_PER_SECOND + bulks * SECONDS_PER_BULK / at_once
-
-
-def _correction(tournament: Tournament, experience: Experience) -> float:
-    """How much slower than the model this machine has been with this track, in laps of whatever contenders."""
-    measured = [
-        seconds / (documents / DOCS_PER_SECOND)
-        for (track, _, documents), seconds in experience.lap_seconds.items()
-        if track == tournament.track
-    ]
-    return statistics.median(measured) if measured else 1.0
 
 
 # Old ones tell of another machine or version more often than of this one.
@@ -226,25 +219,17 @@ class Lesson:
 def gather_experience() -> Experience:
     """From the latest tournaments that have ended; one whose files cannot be read any more is left out."""
     lessons = [lesson for one in tournament_ids()[-_LATEST:] if (lesson := _lesson(Stored(one))) is not None]
-    seconds: dict[tuple[str, str, int], list[float]] = defaultdict(list)
-    driver: dict[tuple[str, str, int], list[float]] = defaultdict(list)
-    with_searches: dict[tuple[str, int, int], list[float]] = defaultdict(list)
-    for lesson in lessons:
-        for lap in lesson.laps:
-            key = (lesson.track, lap.identity, lesson.lap_documents)
-            seconds[key].append(lap.seconds)
-            if lap.driver_load is not None:
-                driver[key].append(lap.driver_load)
-        if lesson.searches and lesson.pause is not None:
-            with_searches[lesson.track, lesson.lap_documents, lesson.searches].append(lesson.pause)
+    laps = [((one.track, lap.identity, one.lap_documents), lap) for one in lessons for lap in one.laps]
     return Experience(
-        lap_seconds={key: statistics.median(values) for key, values in seconds.items()},
-        between_laps=_median([one.pause for one in lessons if not one.searches]) or SECONDS_BETWEEN_LAPS,
-        per_start=_median([one.per_start for one in lessons]) or SECONDS_PER_START,
-        block_sd=_median([one.block_sd for one in lessons]),
+        lap_seconds=_medians((key, lap.seconds) for key, lap in laps),
+        between_laps=_median(one.pause for one in lessons if not one.searches) or SECONDS_BETWEEN_LAPS,
+        per_start=_median(one.per_start for one in lessons) or SECONDS_PER_START,
+        block_sd=_median(one.block_sd for one in lessons),
         tournaments=len(lessons),
-        between_searching_laps={key: statistics.median(values) for key, values in with_searches.items()},
-        driver_load={key: statistics.median(values) for key, values in driver.items()},
+        between_searching_laps=_medians(
+            ((one.track, one.lap_documents, one.searches), one.pause) for one in lessons if one.searches
+        ),
+        driver_load=_medians((key, lap.driver_load) for key, lap in laps),
     )
 
 
@@ -271,62 +256,57 @@ def _lesson(stored: Stored) -> Lesson | None:
 
 
 def _learn(history: History, tournament: Tournament) -> Lesson | None:
-    laps = laps_of(history, tournament)
+    laps = laps_of(history.attempts, tournament)
     if not laps:
         return None
-    seconds: dict[str, list[float]] = defaultdict(list)
-    driver: dict[str, list[float]] = defaultdict(list)
-    contenders = {contender.name: identity(tournament, contender) for contender in tournament.contenders}
-    for lap in laps:
-        if lap.void is None and not lap.warmup:
-            seconds[contenders[lap.contender]].append(lap.seconds)
-            if lap.driver_load is not None:
-                driver[contenders[lap.contender]].append(lap.driver_load)
+    who = {contender.name: identity(tournament, contender) for contender in tournament.contenders}
+    seconds = _medians((who[lap.contender], lap.seconds) for lap in counting(laps))
+    driver = _medians((who[lap.contender], lap.driver_load) for lap in counting(laps))
     pauses: list[float] = []
     per_start: list[float] = []
     for attempt in history.attempts:
-        if attempt.outcome == DONE and attempt.ended is not None:
-            _take_attempt(attempt, tournament, pauses, per_start)
+        timed = [record for record in attempt.records if record.lap.seconds > 0]
+        if attempt.outcome != DONE or attempt.ended is None or len(timed) < 2:
+            continue
+        # Where freshness is probed, a lap waits before its load; how long is planned, and nothing to learn.
+        gaps = [
+            max(0.0, later.lap.began - sooner.lap.began - sooner.lap.seconds - later.waited)
+            for sooner, later in itertools.pairwise(timed)
+        ]
+        pauses += gaps
+        first, last = timed[0].lap, timed[-1].lap
+        # The last lap searches, too, and other starts do not.
+        searched = statistics.median(gaps) if tournament.searches else 0.0
+        beside = attempt.ended - attempt.began - (last.began + last.seconds - first.began) - searched
+        per_start.append(max(0.0, beside))
     return Lesson(
         tournament.track,
         tournament.lap_documents,
         tournament.searches,
-        tuple(LapExperience(who, statistics.median(of), _median(driver[who])) for who, of in seconds.items()),
+        tuple(LapExperience(one, value, driver.get(one)) for one, value in seconds.items()),
         _median(pauses),
         _median(per_start),
         _median(_block_sds(history, tournament, laps)),
     )
 
 
-def _take_attempt(attempt: Attempt, tournament: Tournament, pauses: list[float], per_start: list[float]) -> None:
-    laps = [read_lap(record, attempt, tournament.warmup_blocks) for record in attempt.laps]
-    # Where freshness is probed, a lap waits before its load; how long is planned, and nothing to learn.
-    waited = {
-        lap.began: (record.get("rest_seconds") or 0.0) + (record.get("wait_seconds") or 0.0)
-        for lap, record in zip(laps, attempt.laps, strict=True)
-    }
-    laps = [lap for lap in laps if lap.seconds > 0]
-    if len(laps) < 2 or attempt.ended is None:
-        return
-    gaps = [
-        max(0.0, later.began - sooner.began - sooner.seconds - waited[later.began])
-        for sooner, later in itertools.pairwise(laps)
-    ]
-    pauses += gaps
-    last = laps[-1].began + laps[-1].seconds
-    # The last lap searches, too, and other starts do not.
-    searched = statistics.median(gaps) if tournament.searches else 0.0
-    per_start.append(max(0.0, attempt.ended - attempt.began - (last - laps[0].began) - searched))
-
-
 def _block_sds(history: History, tournament: Tournament, laps: Sequence[Lap]) -> list[float]:
     """Standard deviations of the log ratios of blocks, one per contender; index level with one start alone."""
     if tournament.node_level or tournament.starts > 1 or history.decided:
         return []
-    differences = [units(laps, tournament, tournament.metric)[rival].differences for rival in rivals(tournament)]
-    return [statistics.stdev(values) for values in differences if len(values) >= 8]
+    units = paired(laps, tournament, tournament.metric).units.values()
+    return [statistics.stdev(of.differences) for of in units if len(of.differences) >= 8]
 
 
-def _median(values: Sequence[float | None]) -> float | None:
+def _median(values: Iterable[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return statistics.median(known) if known else None
+
+
+def _medians(values: Iterable[tuple[Key, float | None]]) -> dict[Key, float]:
+    """The median of each key's values, without those that are not known."""
+    found: dict[Key, list[float]] = defaultdict(list)
+    for key, value in values:
+        if value is not None:
+            found[key].append(value)
+    return {key: statistics.median(known) for key, known in found.items()}

@@ -1,28 +1,141 @@
-"""Tournament files (tournaments/*.yml): read, changed as --quick and the command line say, and checked."""
+"""Tournament files (tournaments/*.yml): read, checked, and changed as --quick and the command line say."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+import csv
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from paddock import cars, paths
+from paddock.cars import parse_car_names
+from paddock.engine.versions import check_supported
 from paddock.errors import FileError, UsageError, unknown
 from paddock.files import checksum
 from paddock.structured_files import load_schema, read_yaml
-from paddock.tournaments import contenders as contending
-from paddock.tournaments.contenders import differs_at_the_node, narrowed, read_published
-from paddock.tournaments.model import Contender, Tournament
-from paddock.tournaments.pairing import find_metric
+from paddock.tournaments import TournamentOptions
+from paddock.tournaments.model import Contender, Published, Tournament
+from paddock.tournaments.own_corpus import fitted
+from paddock.tournaments.pairing import DOCS_PER_SECOND, METRICS
 from paddock.tracks import track_names
+
+# What a factor of a grid may set beside index settings and cars, as a level has it.
+_OF_LEVEL = ("bulk_size", "clients", "mapping", "mode", "codec", "sort")
+
+
+def listed(entries: Sequence[Mapping[str, Any]]) -> tuple[Contender, ...]:
+    """The contenders that a file lists one by one."""
+    return tuple(
+        Contender(
+            entry["name"],
+            entry.get("level"),
+            tuple(entry["cars"]) if "cars" in entry else None,
+            entry.get("track_params", {}),
+            version=entry.get("version"),
+        )
+        for entry in entries
+    )
+
+
+def cells(factors: Sequence[Mapping[str, Any]], cars: Sequence[str]) -> tuple[Contender, ...]:
+    """One contender for every combination of the factors' values, the last factor changing fastest.
+
+    :param factors: name, what it sets, values.
+    :param cars: the tournament's own, to which a factor that sets cars adds its value.
+    """
+    values = [[(factor, value) for value in factor["values"]] for factor in factors]
+    return tuple(_cell(combination, cars) for combination in itertools.product(*values))
+
+
+def cell_name(coordinates: Mapping[str, Any]) -> str:
+    """The name of the contender with these coordinates: "bulk size 500, clients 2"."""
+    return ", ".join(f"{factor} {value}" for factor, value in coordinates.items())
+
+
+def _cell(combination: Sequence[tuple[Mapping[str, Any], Any]], cars: Sequence[str]) -> Contender:
+    coordinates = {factor["name"]: value for factor, value in combination}
+    told = [(factor["set"], value) for factor, value in combination]
+    settings = {name: value for name, value in told if name.startswith("index.")}
+    level = {"settings": settings} if settings else {}
+    level |= {name: value for name, value in told if name in _OF_LEVEL}
+    own_cars = [car for name, value in told if name == "cars" for car in parse_car_names(str(value))]
+    return Contender(
+        cell_name(coordinates), level or None, (*cars, *own_cars) if own_cars else None, coordinates=coordinates
+    )
+
+
+def read_published(path: Path, content: Mapping[str, Any], names: Iterable[str]) -> Published:
+    """What the tournament file says under "published".
+
+    :param path: the tournament file; a table lies beside it.
+    :param names: every contender of the file; exclusions must be among them.
+    :raises FileError: if the table cannot be read, lacks a column, or a name is no contender.
+    """
+    known = set(names)
+    figures: dict[str, float] = dict(content.get("figures", {}))
+    sds: dict[str, float] = {}
+    if "table" in content:
+        figures, sds = _read_table(path.with_name(content["table"]["file"]), content["table"])
+    for name in (*figures, *content.get("excluded", {}), *content.get("excluded_sds", {})):
+        if name not in known:
+            raise FileError(path, f"published names '{name}', which is no contender of this tournament: correct it.")
+    excluded_sds = content.get("excluded_sds", {})
+    return Published(
+        source=content["source"],
+        unit=content["unit"],
+        figures=figures,
+        deviations=tuple(content.get("deviations", ())),
+        excluded=content.get("excluded", {}),
+        sds={name: sd for name, sd in sds.items() if name not in excluded_sds},
+        excluded_sds=excluded_sds,
+    )
+
+
+def narrowed(published: Published, names: Iterable[str]) -> Published:
+    """The figures of these contenders alone, for a tournament that runs only some."""
+    kept = set(names)
+
+    def only(values: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in values.items() if name in kept}
+
+    return replace(
+        published,
+        figures=only(published.figures),
+        excluded=only(published.excluded),
+        sds=only(published.sds),
+        excluded_sds=only(published.excluded_sds),
+    )
+
+
+def _read_table(path: Path, table: Mapping[str, Any]) -> tuple[dict[str, float], dict[str, float]]:
+    """Figures and standard deviations by contender; ``columns`` says which column holds which factor."""
+    figures: dict[str, float] = {}
+    sds: dict[str, float] = {}
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(line for line in file if not line.startswith("#")):
+                name = cell_name({factor: row[column] for factor, column in table["columns"].items()})
+                figures[name] = float(row[table["figure"]])
+                if "sd" in table:
+                    sds[name] = float(row[table["sd"]])
+    except OSError as error:
+        raise FileError(path, f"this table of published figures cannot be read ({error.strerror}).") from None
+    except KeyError as error:
+        raise FileError(path, f"this table has no column {error}: name one that it has.") from None
+    except (ValueError, TypeError) as error:
+        raise FileError(path, f"this table holds something else than numbers: {error}.") from None
+    return figures, sds
+
 
 # Beginnings of setting names that belong to a node, not to an index.
 _NODE_SETTINGS = ("bootstrap.", "cluster.", "discovery.", "http.", "indices.", "node.", "path.", "thread_pool.")
 # What a tournament sets itself in its races.
 _OWN_PARAMETERS = (
     *("levels", "lap_order", "lap_order_seed", "lap_journal", "lap_stop_file", "lap_documents"),
-    *("blocks", "warmup_blocks", "freshness_probe", "lap_phases", "lap_searches"),
+    *("blocks", "warmup_blocks", "freshness_probe", "lap_phases", "lap_searches", "lap_force_merge"),
+    "lap_read_back",
 )
 _LAP_TASKS = "parts/lap-tasks.json"
 
@@ -39,30 +152,13 @@ def block_challenges() -> list[str]:
     return sorted(path.stem for path in files if _LAP_TASKS in path.read_text(encoding="utf-8"))
 
 
-def check_content(path: Path, content: Mapping[str, Any]) -> None:
-    """Check the names that a file takes from elsewhere.
+def _known(path: Path, what: str, name: str, names: Iterable[str], where: str, word: str) -> None:
+    """Check a name that a file takes from elsewhere.
 
-    :raises FileError: with the line and the nearest names.
+    :raises FileError: with the line that holds ``word``, and the nearest names.
     """
-    if content["track"] not in track_names():
-        error = unknown("track", content["track"], track_names(), "./inv tracks")
-        raise FileError(path, str(error), line_with(path, "track:"))
-    if content["challenge"] not in block_challenges():
-        error = unknown("block challenge", content["challenge"], block_challenges(), "challenges/")
-        raise FileError(path, str(error), line_with(path, "challenge:"))
-    if "quick" in content and "grid" in content["quick"] and "grid" not in content:
-        raise FileError(path, "'quick' has a grid, but the file has none: list contenders.", line_with(path, "quick:"))
-
-
-def check_tournament(path: Path, tournament: Tournament) -> None:
-    """Refuse what contradicts itself.
-
-    :raises FileError: with a sentence, and the line where one is known.
-    """
-    if len(tournament.contenders) < 2:
-        raise FileError(path, "one contender alone wins nothing: add another, or more values to the grid.")
-    for problem, word in _problems(tournament):
-        raise FileError(path, problem, line_with(path, word))
+    if name not in (known := list(names)):
+        raise FileError(path, str(unknown(what, name, known, where)), line_with(path, word))
 
 
 def _problems(tournament: Tournament) -> Iterator[tuple[str, str]]:
@@ -95,18 +191,13 @@ def _problems(tournament: Tournament) -> Iterator[tuple[str, str]]:
         )
 
 
-def _mapping(tournament: Tournament, level: Any) -> Any:
-    """The mapping variant that a level names; None if it leaves the track's own."""
-    if isinstance(level, Mapping):
-        return level.get("mapping")
-    return level if tournament.challenge == "mapping-cost" else None
-
-
 def _level_problems(tournament: Tournament, contender: Contender) -> Iterator[tuple[str, str]]:
     level = contender.level
     if level is None:
         return
-    if tournament.searches and _mapping(tournament, level) not in (None, "track"):
+    plain = level if tournament.challenge == "mapping-cost" else None
+    mapping = level.get("mapping") if isinstance(level, Mapping) else plain
+    if tournament.searches and mapping not in (None, "track"):
         yield (
             f"'{contender.name}' has another mapping than the track's queries are made for, so they would fail or find "
             f"less: leave 'searches' out.",
@@ -136,8 +227,13 @@ def _level_problems(tournament: Tournament, contender: Contender) -> Iterator[tu
 
 
 def _car_problems(tournament: Tournament, contender: Contender) -> Iterator[tuple[str, str]]:
-    if contender.cars is None and differs_at_the_node(contender) and not tournament.cars:
+    if contender.cars is None and contender.differs_at_the_node and not tournament.cars:
         yield f"the contender '{contender.name}' has no cars, and neither has the tournament: name a heap car.", "cars:"
+    if contender.version is not None:
+        try:
+            check_supported(contender.version)
+        except UsageError as error:
+            yield f"the contender '{contender.name}' has a version that cannot be: {error}", contender.name
     chosen = tournament.cars if contender.cars is None else contender.cars
     try:
         cars.combine(list(chosen), cars.load_cars(), tournament.car_params)
@@ -146,42 +242,10 @@ def _car_problems(tournament: Tournament, contender: Contender) -> Iterator[tupl
         yield f"the contender '{contender.name}' has cars that cannot be: {error}", wrong
 
 
-def check_own_parameters(params: Mapping[str, Any]) -> None:
-    """Refuse track parameters on the command line that a tournament sets itself.
-
-    :raises UsageError: with the option to use instead.
-    """
-    for parameter in params:
-        if parameter in _OWN_PARAMETERS:
-            raise UsageError(
-                f"The track parameter '{parameter}' is set by the tournament itself: change the tournament file, or "
-                f"use --blocks, --starts and --quick."
-            )
-
-
 FOLDER = paths.PROJECT / "tournaments"
 DEFAULT_DOCUMENTS = 1_000_000
 DEFAULT_MARGIN = 0.03
 DEFAULT_CARS = ("1gheap",)
-
-
-@dataclass(frozen=True)
-class Changes:
-    """What the user changes of a tournament file for one tournament; None where the file's own holds.
-
-    :param cars: for tournaments whose contenders do not name cars themselves.
-    :param track_params: track parameters of all races, on top of the file's.
-    """
-
-    quick: bool = False
-    blocks: int | None = None
-    starts: int | None = None
-    budget_minutes: float | None = None
-    corpus: str | None = None
-    documents: int | None = None
-    cars: tuple[str, ...] | None = None
-    track_params: Mapping[str, Any] | None = None
-    car_params: Mapping[str, Any] | None = None
 
 
 def tournament_names() -> list[str]:
@@ -201,41 +265,44 @@ def find_file(name_or_path: str) -> Path:
     return FOLDER / f"{name_or_path}.yml"
 
 
-def read_tournament(path: Path, changes: Changes | None = None) -> Tournament:
-    """The tournament in that file.
+def read_tournament(path: Path, options: TournamentOptions | None = None, sampled: bool = True) -> Tournament:
+    """The tournament in that file, changed as the options say.
 
+    :param sampled: whether to look into the corpus for orders that the file asks for; else they are only counted.
     :raises FileError: if the file is wrong: with the line, and the nearest names where one is unknown.
-    :raises UsageError: if the changes contradict it.
+    :raises UsageError: if the options contradict it.
     """
-    changes = changes or Changes()
-    content = read_yaml(path, "tournament")
-    check_content(path, content)
+    options = options or TournamentOptions()
+    content = fitted(read_yaml(path, "tournament"), options, sampled)
+    _known(path, "track", content["track"], track_names(), "./inv tracks", "track:")
+    _known(path, "block challenge", content["challenge"], block_challenges(), "challenges/", "challenge:")
+    metric = content.get("metric", DOCS_PER_SECOND.name)
+    _known(path, "metric", metric, METRICS, "tournaments/README.md", "metric:")
+    if "grid" in content.get("quick", {}) and "grid" not in content:
+        raise FileError(path, "'quick' has a grid, but the file has none: list contenders.", line_with(path, "quick:"))
     cars = tuple(content.get("cars", DEFAULT_CARS))
-    contenders = _contenders(content, cars)
+    contenders = cells(content["grid"], cars) if "grid" in content else listed(content["contenders"])
+    names = [contender.name for contender in contenders]
     baseline = _baseline(content)
-    everyone = {contender.name: contender for contender in contenders}
-    if baseline not in everyone:
-        error = unknown("contender", baseline, everyone, "The file")
-        raise FileError(
-            path, f"the baseline is none of the contenders. {error}", line_with(path, "baseline:")
-        ) from None
-    published = read_published(path, content["published"], everyone) if "published" in content else None
+    if baseline not in names:
+        error = unknown("contender", baseline, names, "The file")
+        raise FileError(path, f"the baseline is none of the contenders. {error}", line_with(path, "baseline:"))
+    published = read_published(path, content["published"], names) if "published" in content else None
     sizes = dict(content)
-    if changes.quick:
-        quick = content.get("quick")
-        if quick is None:
+    if options.quick:
+        if "quick" not in content:
             raise UsageError(
                 f"The tournament '{path.stem}' has no quick form: leave --quick out, or add one to {path}."
             )
-        sizes |= quick
+        sizes |= content["quick"]
         contenders = _quick_contenders(path, content, contenders)
-        if published:
-            published = narrowed(published, [contender.name for contender in contenders])
-        if baseline not in {contender.name for contender in contenders}:
+        names = [contender.name for contender in contenders]
+        published = narrowed(published, names) if published else None
+        if baseline not in names:
             raise FileError(path, f"'quick' leaves out the baseline '{baseline}'.", line_with(path, "quick:"))
     tournament = Tournament(
         name=path.stem,
-        description=content["description"],
+        description=_described(content, contenders),
         question=content["question"],
         notes=tuple(content.get("notes", ())),
         track=content["track"],
@@ -243,8 +310,8 @@ def read_tournament(path: Path, changes: Changes | None = None) -> Tournament:
         cars=cars,
         baseline=baseline,
         contenders=contenders,
-        metric=_metric(path, content),
-        node_level=any(contending.differs_at_the_node(contender) for contender in contenders),
+        metric=METRICS[metric],
+        node_level=any(contender.differs_at_the_node for contender in contenders),
         corpus=content.get("corpus"),
         documents=sizes.get("documents", 0 if "corpus" in content else DEFAULT_DOCUMENTS),
         lap_documents=sizes["lap_documents"],
@@ -256,6 +323,8 @@ def read_tournament(path: Path, changes: Changes | None = None) -> Tournament:
         stop_early=content.get("stop_early", True),
         freshness=content.get("freshness", False),
         searches=content.get("searches", 0),
+        force_merge=content.get("force_merge", False),
+        read_back=content.get("read_back", 0),
         different_answers=content.get("different_answers", ""),
         track_params=content.get("track_params", {}),
         car_params=content.get("car_params", {}),
@@ -263,14 +332,11 @@ def read_tournament(path: Path, changes: Changes | None = None) -> Tournament:
         checksum=checksum(path),
         nodes=content.get("nodes", 1),
     )
-    check_tournament(path, tournament)
-    return _changed(tournament, changes)
-
-
-def _contenders(content: Mapping[str, Any], cars: tuple[str, ...]) -> tuple[Contender, ...]:
-    if "grid" in content:
-        return contending.cells(content["grid"], cars)
-    return contending.listed(content["contenders"])
+    if len(contenders) < 2:
+        raise FileError(path, "one contender alone wins nothing: add another, or more values to the grid.")
+    for problem, word in _problems(tournament):
+        raise FileError(path, problem, line_with(path, word))
+    return _changed(tournament, options)
 
 
 def _baseline(content: Mapping[str, Any]) -> str:
@@ -280,36 +346,30 @@ def _baseline(content: Mapping[str, Any]) -> str:
         return baseline
     order = [factor["name"] for factor in content.get("grid", ())]
     ordered = sorted(baseline.items(), key=lambda item: order.index(item[0]) if item[0] in order else len(order))
-    return contending.cell_name(dict(ordered))
+    return cell_name(dict(ordered))
 
 
-def _metric(path: Path, content: Mapping[str, Any]) -> Any:
-    try:
-        return find_metric(content.get("metric", "docs/s"))
-    except UsageError as error:
-        raise FileError(path, str(error), line_with(path, "metric:")) from None
+def _described(content: Mapping[str, Any], contenders: tuple[Contender, ...]) -> str:
+    """What the file says of itself, and which contenders there are where --quick leaves others out."""
+    description: str = content["description"]
+    fewer = len(contenders) < len(content.get("contenders", ()))
+    return f"{description}; here {' and '.join(one.name for one in contenders)} only" if fewer else description
 
 
 def _quick_contenders(path: Path, content: Mapping[str, Any], everyone: tuple[Contender, ...]) -> tuple[Contender, ...]:
     quick = content["quick"]
     if "contenders" in quick:
-        known = [contender.name for contender in everyone]
         for name in quick["contenders"]:
-            if name not in known:
-                raise FileError(path, str(unknown("contender", name, known, "The file")), line_with(path, "quick:"))
+            _known(path, "contender", name, (contender.name for contender in everyone), "The file", "quick:")
         return tuple(contender for contender in everyone if contender.name in quick["contenders"])
     wanted = quick.get("grid", {})
     factors = {factor["name"]: factor["values"] for factor in content.get("grid", ())}
     for factor, values in wanted.items():
-        if factor not in factors:
-            raise FileError(path, str(unknown("factor", factor, factors, "The file")), line_with(path, "quick:"))
-        strange = [value for value in values if value not in factors[factor]]
-        if strange:
-            raise FileError(
-                path,
-                f"'quick' has {strange[0]!r} for '{factor}', which is none of its values.",
-                line_with(path, "quick:"),
-            )
+        _known(path, "factor", factor, factors, "The file", "quick:")
+        for value in values:
+            if value not in factors[factor]:
+                problem = f"'quick' has {value!r} for '{factor}', which is none of its values."
+                raise FileError(path, problem, line_with(path, "quick:"))
     return tuple(
         contender
         for contender in everyone
@@ -317,30 +377,39 @@ def _quick_contenders(path: Path, content: Mapping[str, Any], everyone: tuple[Co
     )
 
 
-def _changed(tournament: Tournament, changes: Changes) -> Tournament:
-    if changes.cars is not None:
+def _changed(tournament: Tournament, options: TournamentOptions) -> Tournament:
+    if options.car:
         naming = [contender.name for contender in tournament.contenders if contender.cars is not None]
         if naming:
             raise UsageError(
                 f"--car would change the node of all contenders, but '{naming[0]}' names its own cars, and nodes are "
                 f"what '{tournament.name}' compares: leave --car out, or write a tournament file of your own."
             )
-        tournament = replace(tournament, cars=changes.cars)
-    if changes.budget_minutes is not None and changes.budget_minutes <= 0:
-        raise UsageError(f"--budget must be more than 0, but is {changes.budget_minutes}.")
+    if options.version and (versioned := [one.name for one in tournament.contenders if one.version is not None]):
+        raise UsageError(
+            f"--version would change the Elasticsearch of all contenders, but '{versioned[0]}' names its own, and "
+            f"versions are what '{tournament.name}' compares: leave --version out."
+        )
+    for parameter in options.params:
+        if parameter in _OWN_PARAMETERS:
+            raise UsageError(
+                f"The track parameter '{parameter}' is set by the tournament itself: change the tournament file, or "
+                f"use --blocks, --starts and --quick."
+            )
     limits = load_schema("tournament")["properties"]
-    for name, value in (("blocks", changes.blocks), ("starts", changes.starts)):
+    for name, value in (("blocks", options.blocks), ("starts", options.starts)):
         most = limits[name]["maximum"]
         if value is not None and not 1 <= value <= most:
             raise UsageError(f"--{name} must be a whole number from 1 to {most:,}, but is {value:,}.")
     return replace(
         tournament,
-        blocks=changes.blocks or tournament.blocks,
-        starts=changes.starts or tournament.starts,
-        budget_minutes=changes.budget_minutes or tournament.budget_minutes,
-        corpus=changes.corpus or tournament.corpus,
+        cars=options.car or tournament.cars,
+        blocks=options.blocks or tournament.blocks,
+        starts=options.starts or tournament.starts,
+        budget_minutes=options.budget or tournament.budget_minutes,
+        corpus=options.corpus or tournament.corpus,
         # The file's number is of its own corpus.
-        documents=changes.documents or (0 if changes.corpus else tournament.documents),
-        track_params={**tournament.track_params, **(changes.track_params or {})},
-        car_params={**tournament.car_params, **(changes.car_params or {})},
+        documents=options.documents or (0 if options.corpus else tournament.documents),
+        track_params={**tournament.track_params, **options.params},
+        car_params={**tournament.car_params, **options.car_params},
     )

@@ -1,4 +1,4 @@
-"""From the lap runner's lines, while the file grows, to laps with their place in the tournament.
+"""From the lap runner's lines, while the file grows, to laps with their place in the tournament; which of them count.
 
 What becomes of the laps of an attempt that did not come to its end, because Rally or the node failed, or because it was
 cut off (Ctrl-C, kill -9, power):
@@ -11,14 +11,15 @@ cut off (Ctrl-C, kill -9, power):
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from paddock.tournaments.freshness import FEWEST_FOR_P99
-from paddock.tournaments.journal import DONE, FAILED, Attempt, History
-from paddock.tournaments.model import Answer, Disturbance, Lap, Markers, Tournament
+from paddock.tournaments.model import FEWEST_FOR_P99, Answer, Disturbance, Lap, Markers, Tournament
+
+DONE, FAILED, CUT_OFF = "done", "failed", "cut off"
+_MILLION = 1_000_000
 
 
 class LapLines:
@@ -54,129 +55,142 @@ class LapLines:
         return laps
 
 
-_MILLION = 1_000_000
-
-
 @dataclass(frozen=True)
-class Pace:
-    """How fast a lap went inside.
+class LapRecord:
+    """A line of the lap runner's journal: the lap, and what a result does not keep of it.
 
-    :param bulks: bulks sent.
+    :param waited: seconds before its load, for a phase of the refresh where freshness is probed.
     :param seconds_per_document: of equal shares of its documents, one per bulk unless those are many; empty where the
         journal does not tell.
+    :param settings: those of its index, as the node told them.
     """
 
     lap: Lap
-    bulks: int
+    waited: float
     seconds_per_document: tuple[float, ...]
+    settings: Mapping[str, str]
 
 
-def read_lap(record: Mapping[str, Any], attempt: Attempt, warmup_blocks: int) -> Lap:
-    """The lap in one line of the lap runner's journal.
+@dataclass
+class Attempt:
+    """One race of a start.
 
-    :param attempt: the race that it was run in; blocks that earlier attempts have done are counted.
+    :param skipped: measured blocks that earlier attempts have done, and this one left out.
+    :param at: when it began, epoch seconds.
+    :param monotonic: when it began, by the machine's steady clock; None in journals from before.
+    :param began, ended: seconds that the tournament had been running then; ``ended`` is None while it runs.
+    :param outcome: DONE, FAILED or CUT_OFF; an attempt that nobody saw end was cut off.
     """
-    block = record["block"] if record["block"] <= warmup_blocks else record["block"] + attempt.skipped
-    documents = record.get("documents_sent") or 0
-    seconds = record.get("seconds") or 0.0
-    void = record.get("void")
-    if void is None and (documents <= 0 or seconds <= 0):
-        void = "nothing was measured"
-    return Lap(
-        start=attempt.start,
-        block=block,
-        position=record["position"],
-        contender=record["level"],
-        warmup=bool(record["warm_up"]),
-        documents=documents,
-        counted=record.get("documents_counted") or 0,
-        seconds=seconds,
-        began=_began(record, attempt),
-        void=void,
-        rates=tuple(float(rate) for rate in record.get("documents_per_second") or ()),
-        freshness=_freshness(record.get("freshness")),
-        markers=_markers(record.get("freshness")),
-        disturbance=_disturbance(record.get("disturbance")),
-        prices=_prices(record, documents),
-        bulks=record.get("bulks") or 0,
-        driver_load=_driver_load(record, seconds),
-        actions=record.get("load_actions") or {},
-        answers={
-            name: Answer(query["hits"], query.get("digest"))
-            for name, query in ((record.get("searches") or {}).get("queries") or {}).items()
-        },
-    )
+
+    start: int
+    number: int
+    race_id: str
+    command: str
+    skipped: int
+    at: float
+    monotonic: float | None
+    began: float
+    ended: float | None = None
+    outcome: str = CUT_OFF
+    reason: str = "it was cut off"
+    circumstances: dict[str, str] = field(default_factory=dict)
+    records: list[LapRecord] = field(default_factory=list)
+
+    def add(self, line: Mapping[str, Any]) -> None:
+        """Take a line of the lap runner's journal (tracks/shared/lap.py has its keys; a void lap may lack any figure).
+
+        :raises KeyError: if it is none.
+        """
+        documents, seconds = line.get("documents_sent") or 0, line.get("seconds") or 0.0
+        void = line.get("void")
+        if void is None and (documents <= 0 or seconds <= 0):
+            void = "nothing was measured"
+        probe, searches = line.get("freshness") or {}, line.get("searches") or {}
+        driver = line.get("driver_cpu_seconds")
+        lap = Lap(
+            start=self.start,
+            # Each attempt numbers its measured blocks from the beginning again.
+            block=line["block"] if line["warm_up"] else line["block"] + self.skipped,
+            position=line["position"],
+            contender=line["level"],
+            warmup=bool(line["warm_up"]),
+            documents=documents,
+            counted=line.get("documents_counted") or 0,
+            seconds=seconds,
+            began=self._lap_began(line),
+            void=void,
+            rates=tuple(float(rate) for rate in line.get("documents_per_second") or ()),
+            freshness=_freshness(probe),
+            markers=_markers(probe),
+            disturbance=_disturbance(line.get("disturbance")),
+            prices=_prices(line, documents),
+            bulks=line.get("bulks") or 0,
+            driver_load=driver / seconds if driver is not None and seconds > 0 else None,
+            actions=line.get("load_actions") or {},
+            answers={
+                name: Answer(query["hits"], query.get("digest"))
+                for name, query in (searches.get("queries") or {}).items()
+            },
+            read_back=_read_back(line.get("read_back")),
+        )
+        shares = line.get("share_ms") or ()
+        each = documents / len(shares) if shares else 0
+        self.records.append(
+            LapRecord(
+                lap,
+                (line.get("rest_seconds") or 0.0) + (line.get("wait_seconds") or 0.0),
+                tuple(ms / 1000 / each for ms in shares) if each else (),
+                line.get("settings") or {},
+            )
+        )
+
+    def _lap_began(self, line: Mapping[str, Any]) -> float:
+        """By the steady clock, where the lap runner told it; a journal from before has only the time of day."""
+        if self.monotonic is not None and line.get("started_monotonic") is not None:
+            since = line["started_monotonic"] - self.monotonic
+        else:
+            since = (line.get("started_at") or self.at) - self.at
+        return self.began + max(0.0, float(since))
+
+    def whole_blocks(self, contenders: int) -> set[int]:
+        """The measured blocks in which every contender has had its lap."""
+        laps: dict[int, set[str]] = {}
+        for record in self.records:
+            if not record.lap.warmup:
+                laps.setdefault(record.lap.block, set()).add(record.lap.contender)
+        return {block for block, names in laps.items() if len(names) == contenders}
+
+    def laps(self, tournament: Tournament, running: bool = False) -> list[Lap]:
+        """Its laps, those void that do not count.
+
+        :param running: whether it is still running: its laps are then as good as those of one that is done.
+        """
+        laps = [record.lap for record in self.records]
+        if self.outcome == DONE or running:
+            return laps
+        reason = f"the race {self.race_id} failed" if self.outcome == FAILED else "the start was cut off"
+        if tournament.node_level:
+            return [_void(lap, reason) for lap in laps]
+        kept = self.whole_blocks(len(tournament.contenders))
+        return [lap if lap.warmup or lap.block in kept else _void(lap, f"{reason} in this block") for lap in laps]
 
 
-def _began(record: Mapping[str, Any], attempt: Attempt) -> float:
-    """By the steady clock, where the lap runner told it; a journal from before has only the time of day."""
-    if attempt.monotonic is not None and record.get("started_monotonic") is not None:
-        since = record["started_monotonic"] - attempt.monotonic
-    else:
-        since = (record.get("started_at") or attempt.at) - attempt.at
-    return attempt.began + max(0.0, float(since))
-
-
-def whole_blocks(attempt: Attempt, warmup_blocks: int, contenders: int) -> list[int]:
-    """The measured blocks of that attempt in which every contender has had its lap, as its race numbered them."""
-    laps: dict[int, set[str]] = {}
-    for record in attempt.laps:
-        if record["block"] > warmup_blocks:
-            laps.setdefault(record["block"], set()).add(record["level"])
-    return sorted(block for block, levels in laps.items() if len(levels) == contenders)
-
-
-def blocks_kept(attempt: Attempt, tournament: Tournament) -> int:
-    """Measured blocks that count although the attempt has not come to its end."""
+def blocks_done(attempts: Sequence[Attempt], tournament: Tournament, start: int) -> int:
+    """Measured blocks of that start that count although an attempt has not come to its end, over all its attempts."""
     if tournament.node_level:
         return 0
-    return len(whole_blocks(attempt, tournament.warmup_blocks, len(tournament.contenders)))
+    return sum(len(one.whole_blocks(len(tournament.contenders))) for one in attempts if one.start == start)
 
 
-def blocks_done(history: History, tournament: Tournament, start: int) -> int:
-    """Measured blocks of that start that count, over all its attempts."""
-    return sum(blocks_kept(attempt, tournament) for attempt in history.attempts_of(start))
-
-
-def void_starts(history: History, tournament: Tournament) -> dict[int, str]:
-    """Starts that were given up after their races had failed, without a block that counts; each with the reason."""
-    failed = history.failed_starts()
-    return {start: reason for start, reason in failed.items() if not blocks_done(history, tournament, start)}
-
-
-def laps_of(history: History, tournament: Tournament, running: bool = False) -> tuple[Lap, ...]:
+def laps_of(attempts: Sequence[Attempt], tournament: Tournament, running: bool = False) -> tuple[Lap, ...]:
     """All laps in the order of their running, those void that do not count.
 
-    :param running: whether the last attempt is still running: its laps are then as good as those of a finished one.
+    :param running: whether the last attempt is still running.
     """
     laps: list[Lap] = []
-    for attempt in history.attempts:
-        read = [read_lap(record, attempt, tournament.warmup_blocks) for record in attempt.laps]
-        going_on = running and attempt is history.attempts[-1] and attempt.ended is None
-        laps += read if attempt.outcome == DONE or going_on else _marked(read, attempt, tournament)
+    for attempt in attempts:
+        laps += attempt.laps(tournament, running and attempt is attempts[-1] and attempt.ended is None)
     return tuple(laps) if tournament.different_answers else _with_same_answers(laps, tournament)
-
-
-def paces(history: History, laps: Sequence[Lap]) -> Iterator[Pace]:
-    """What a result does not keep of its laps.
-
-    :param laps: all of ``laps_of(history, ...)``.
-    """
-    records = (record for attempt in history.attempts for record in attempt.laps)
-    for lap, record in zip(laps, records, strict=True):
-        shares = record.get("share_ms") or ()
-        documents = lap.documents / len(shares) if shares else 0
-        yield Pace(lap, record.get("bulks") or 0, tuple(ms / 1000 / documents for ms in shares))
-
-
-def _marked(laps: list[Lap], attempt: Attempt, tournament: Tournament) -> list[Lap]:
-    """The laps of an attempt that has not come to its end."""
-    reason = f"the race {attempt.race_id} failed" if attempt.outcome == FAILED else "the start was cut off"
-    if tournament.node_level:
-        return [_void(lap, reason) for lap in laps]
-    whole = whole_blocks(attempt, tournament.warmup_blocks, len(tournament.contenders))
-    kept = {block + attempt.skipped for block in whole}
-    return [lap if lap.warmup or lap.block in kept else _void(lap, f"{reason} in this block") for lap in laps]
 
 
 def block_of(lap: Lap, tournament: Tournament) -> tuple[int, int]:
@@ -203,10 +217,7 @@ def _with_same_answers(laps: Sequence[Lap], tournament: Tournament) -> tuple[Lap
         both = wanted.keys() & lap.answers.keys()
         wrong = sorted(name for name in both if wanted[name].contradicts(lap.answers[name]))
         if wrong and lap.void is None:
-            lap = _void(
-                lap,
-                f"the query '{wrong[0]}' found something else than in the baseline's lap of its block",
-            )
+            lap = _void(lap, f"the query '{wrong[0]}' found something else than in the baseline's lap of its block")
         checked.append(lap)
     return tuple(checked)
 
@@ -215,64 +226,60 @@ def _void(lap: Lap, reason: str) -> Lap:
     return replace(lap, void=f"{lap.void}; {reason}" if lap.void else reason)
 
 
-def _freshness(record: Mapping[str, Any] | None) -> dict[str, float] | None:
+def _freshness(probe: Mapping[str, Any]) -> dict[str, float] | None:
     """Milliseconds; None where no probe ran to the end."""
-    if not record or record.get("problem"):
+    if not probe or probe.get("problem"):
         return None
-    figures = {name: 1000.0 * record[name] for name in ("p50", "p99") if record.get(name) is not None}
-    if (record.get("markers") or 0) < FEWEST_FOR_P99:
+    figures = {name: 1000.0 * probe[name] for name in ("p50", "p99") if probe.get(name) is not None}
+    if (probe.get("markers") or 0) < FEWEST_FOR_P99:
         figures.pop("p99", None)  # in journals from before the lap runner left it out
-    return {**figures, "n": float(record.get("markers") or 0)}
+    return {**figures, "n": float(probe.get("markers") or 0)}
 
 
-def _markers(record: Mapping[str, Any] | None) -> Markers | None:
+def _markers(probe: Mapping[str, Any]) -> Markers | None:
     """The same marker by marker; milliseconds, too."""
-    if not record:
+    if not probe:
         return None
     found, waiting = (
-        tuple(round(1000.0 * seconds, 1) for seconds in record.get(name) or ())
+        tuple(round(1000.0 * seconds, 1) for seconds in probe.get(name) or ())
         for name in ("found_seconds", "waiting_seconds")
     )
-    return Markers(found, waiting, record.get("problem"))
+    return Markers(found, waiting, probe.get("problem"))
 
 
-def _disturbance(record: Mapping[str, Any] | None) -> Disturbance | None:
+def _disturbance(figures: Mapping[str, Any] | None) -> Disturbance | None:
     """None where the lap runner could not tell, or is from before it did."""
-    if not record:
+    if not figures:
         return None
     return Disturbance(
-        cores=record["cores"],
-        nodes_here=record["nodes_here"],
-        nodes_elsewhere=record["nodes_elsewhere"],
-        steal=record["steal_share"],
-        others=record["others_cores"],
-        **{f"{name}_pressure": record[f"{name}_pressure_share"] for name in ("cpu", "io", "memory")},
+        cores=figures["cores"],
+        nodes_here=figures["nodes_here"],
+        nodes_elsewhere=figures["nodes_elsewhere"],
+        steal=figures["steal_share"],
+        others=figures["others_cores"],
+        **{f"{name}_pressure": figures[f"{name}_pressure_share"] for name in ("cpu", "io", "memory")},
     )
 
 
-def _driver_load(record: Mapping[str, Any], seconds: float) -> float | None:
-    spent = record.get("driver_cpu_seconds")
-    return spent / seconds if spent is not None and seconds > 0 else None
+def _read_back(told: Mapping[str, Any] | None) -> tuple[int, Mapping[str, int]] | None:
+    return (told["documents"], {name: one["documents"] for name, one in told["fields"].items()}) if told else None
 
 
-def _prices(record: Mapping[str, Any], documents: int) -> dict[str, float]:
+def _prices(line: Mapping[str, Any], documents: int) -> dict[str, float]:
     """What the lap cost, beside the time it took."""
     if not documents:
         return {}
     prices: dict[str, float] = {}
-    node_ms = record.get("node_cpu_ms_with_merges")
-    if node_ms is None:
-        node_ms = record.get("node_cpu_ms")
-    if node_ms is not None:
-        prices["node CPU s/M docs"] = node_ms / 1000 / documents * _MILLION
-    if record.get("driver_cpu_seconds") is not None:
-        prices["driver CPU s/M docs"] = record["driver_cpu_seconds"] / documents * _MILLION
-    if record.get("index_figures"):
-        prices["bytes/doc"] = record["index_figures"]["store_bytes"] / documents
+    if line.get("node_cpu_ms") is not None:
+        prices["node CPU s/M docs"] = line["node_cpu_ms"] / 1000 / documents * _MILLION
+    if line.get("driver_cpu_seconds") is not None:
+        prices["driver CPU s/M docs"] = line["driver_cpu_seconds"] / documents * _MILLION
+    if line.get("index_figures"):
+        prices["bytes/doc"] = line["index_figures"]["store_bytes"] / documents
     for name in ("p50", "p99"):
-        if (record.get("latency_ms") or {}).get(name) is not None:
-            prices[f"bulk {name} ms"] = record["latency_ms"][name]
-    if record.get("searches"):
+        if (line.get("latency_ms") or {}).get(name) is not None:
+            prices[f"bulk {name} ms"] = line["latency_ms"][name]
+    if line.get("searches"):
         for name in ("p50", "p90"):
-            prices[f"query {name} ms"] = record["searches"][f"{name}_ms"]
+            prices[f"query {name} ms"] = line["searches"][f"{name}_ms"]
     return prices

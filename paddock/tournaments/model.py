@@ -1,4 +1,4 @@
-"""What passes between the layers of a tournament: plain values, no behaviour."""
+"""What passes between the layers of a tournament: plain values."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 FASTER, SLOWER, EQUIVALENT, UNDECIDED = "faster", "slower", "equivalent", "undecided"
+# As Rally has it: no 99th percentile of fewer than a hundred.
+FEWEST_FOR_P99 = 100
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,7 @@ class Contender:
     :param level: what the block challenge is told of it (index settings, bulk size, clients, mapping), JSON-like.
     :param cars: cars and mixins, if it differs at the node; None for the tournament's own.
     :param track_params: track parameters of its races, if it differs there.
+    :param version: the Elasticsearch of its nodes, if it differs there; None for the tournament's own.
     :param coordinates: its place in a grid: factor -> value; empty outside of grids.
     """
 
@@ -37,6 +40,19 @@ class Contender:
     cars: tuple[str, ...] | None = None
     track_params: Mapping[str, Any] = field(default_factory=dict)
     coordinates: Mapping[str, Any] = field(default_factory=dict)
+    version: str | None = None
+
+    @property
+    def level_object(self) -> Any:
+        """As the block challenges want a level: a plain value that is its own name, or an object."""
+        if self.level is None:
+            return {"name": self.name}
+        return {"name": self.name, **self.level} if isinstance(self.level, Mapping) else self.level
+
+    @property
+    def differs_at_the_node(self) -> bool:
+        """Whether it needs a race of its own."""
+        return self.cars is not None or self.version is not None or bool(self.track_params)
 
 
 @dataclass(frozen=True)
@@ -75,6 +91,8 @@ class Tournament:
     :param stop_early: whether the e-process may end it before all blocks are run.
     :param freshness: whether a freshness probe runs beside the load.
     :param searches: how often each of the track's queries is run after the load of a lap; 0 for no searches.
+    :param force_merge: whether the index of a lap is merged to one segment per shard before it is weighed and searched.
+    :param read_back: how many documents of a lap are read again and compared with what was sent; 0 for none.
     :param nodes: nodes that the cluster must have at least; more than one cannot be started here.
     :param different_answers: why searches may find something else in one contender than in another; empty if they must
         not, and a lap in which they do is void.
@@ -110,6 +128,8 @@ class Tournament:
     different_answers: str = ""
     question: str = ""
     notes: tuple[str, ...] = ()
+    force_merge: bool = False
+    read_back: int = 0
 
 
 @dataclass(frozen=True)
@@ -187,6 +207,7 @@ class Lap:
     :param driver_load: processor seconds of the load driver per second of load; it can use 1 at most. None if unknown.
     :param actions: how often the index did "refreshes", "flushes" and "merges" while the load ran; empty if unknown.
     :param answers: what each query of the lap's searches found.
+    :param read_back: how many documents were read again, and by field how many differed from what was sent.
     """
 
     start: int
@@ -208,6 +229,7 @@ class Lap:
     driver_load: float | None = None
     actions: Mapping[str, int] = field(default_factory=dict)
     answers: Mapping[str, Answer] = field(default_factory=dict)
+    read_back: tuple[int, Mapping[str, int]] | None = None
 
     @property
     def docs_per_second(self) -> float:

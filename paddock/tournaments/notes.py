@@ -5,23 +5,22 @@ from __future__ import annotations
 import statistics
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
+from paddock.statistics.series import FEWEST_BULKS, FrontCut, Steadiness, SteadyState, steady_state
 from paddock.statistics.starts import Units
-from paddock.tournaments.freshness import freshness_notes
-from paddock.tournaments.journal import BUDGET, CUT_OFF, DONE, FAILED, FAILED_RACES, INTERRUPTED, History
-from paddock.tournaments.lap_cautions import (
+from paddock.tournaments.cautions import (
     disturbance_notes,
     driver_bound,
     driver_loads,
+    few_for_rates,
     never_acted,
     short_laps,
-    steadiness_by_start,
-    steadiness_notes,
 )
-from paddock.tournaments.laps import blocks_done, void_starts
-from paddock.tournaments.model import Lap, Tournament
-from paddock.tournaments.pairing import Cut, sequential_units, units
-from paddock.tournaments.plan import few_for_rates
+from paddock.tournaments.laps import CUT_OFF, DONE, FAILED, blocks_done
+from paddock.tournaments.model import FEWEST_FOR_P99, Lap, Tournament
+from paddock.tournaments.pairing import counting, pooled_freshness
+from paddock.tournaments.store import BUDGET, FAILED_RACES, INTERRUPTED, History
 
 SETTINGS = "index settings in force"
 
@@ -37,42 +36,44 @@ def recorded_circumstances(history: History) -> dict[str, str]:
     return {name: "; ".join(texts) for name, texts in found.items()} | machine | settings_in_force(history)
 
 
-def settings_by_contender(history: History) -> dict[str, dict[str, str]]:
-    """Index settings of each contender as the node itself told them, by full names."""
-    return {
-        record["level"]: record["settings"]
-        for attempt in history.attempts
-        for record in attempt.laps
-        if record.get("settings")
-    }
-
-
 def settings_in_force(history: History) -> dict[str, str]:
-    """The same as texts: those of all contenders together, then what each has of its own."""
-    known = settings_by_contender(history)
+    """Index settings as the node itself told them: those of all contenders together, then what each has of its own."""
+    known = _settings_by_contender(history)
     if not known:
         return {}
     each = [set(settings.items()) for settings in known.values()]
     common = set.intersection(*each)
     own = {name: set(settings.items()) - common for name, settings in sorted(known.items())}
-    texts = {SETTINGS: _text(common)} | {f"{SETTINGS}, {name}": _text(settings) for name, settings in own.items()}
-    return {name: text for name, text in texts.items() if text}
+    sets = {SETTINGS: common} | {f"{SETTINGS}, {name}": settings for name, settings in own.items()}
+    return {
+        name: ", ".join(f"{setting}: {value}" for setting, value in sorted(settings))
+        for name, settings in sets.items()
+        if settings
+    }
 
 
-def _text(settings: set[tuple[str, str]]) -> str:
-    return ", ".join(f"{name}: {value}" for name, value in sorted(settings))
+def _settings_by_contender(history: History) -> dict[str, Mapping[str, str]]:
+    return {
+        record.lap.contender: record.settings
+        for attempt in history.attempts
+        for record in attempt.records
+        if record.settings
+    }
 
 
 def all_notes(
-    history: History, tournament: Tournament, laps: Sequence[Lap], cut: Cut, stopped: str, looked: bool
+    history: History,
+    tournament: Tournament,
+    laps: Sequence[Lap],
+    pairs: Mapping[str, Units],
+    cut: Sequence[FrontCut],
+    stopped: str,
 ) -> tuple[str, ...]:
     """The sentences, the most important ones first.
 
-    :param laps: all of ``laps_of(history, tournament)``.
-    :param looked: whether the e-process gives the verdicts.
+    :param laps: all of ``laps_of(history.attempts, tournament)``.
+    :param pairs: those of the metric of the verdict.
     """
-    metric = tournament.metric
-    pairs = sequential_units(laps, tournament, metric) if looked else units(laps, tournament, metric, cut)
     return (
         *_void_laps(laps),
         *_starts(history, tournament),
@@ -80,9 +81,10 @@ def all_notes(
         *_reach(pairs),
         *_cautions(history, tournament, laps),
         *_warm_up(history, laps, cut),
-        *freshness_notes(laps, tournament),
+        *_read_back(laps),
+        *_freshness(laps, tournament),
         *disturbance_notes(laps),
-        *steadiness_notes(steadiness_by_start(history, tournament, laps)),
+        *_steadiness(history, tournament, laps),
         *tournament.notes,
     )
 
@@ -96,8 +98,22 @@ def _void_laps(laps: Sequence[Lap]) -> Iterator[str]:
         yield f"{warmup} laps of the warm-up were void, too."
 
 
+def _read_back(laps: Sequence[Lap]) -> Iterator[str]:
+    """Which fields of documents came back otherwise than they were sent."""
+    for name in sorted({lap.contender for lap in laps if lap.read_back}):
+        told = [lap.read_back for lap in counting(laps, name) if lap.read_back]
+        documents = sum(read for read, _ in told)
+        fields = Counter[str]()
+        for _, differing in told:
+            fields.update(differing)
+        if fields:
+            listed = ", ".join(f"{field} in {number:,}" for field, number in fields.most_common(5))
+            more = f" and {len(fields) - 5} fields more" if len(fields) > 5 else ""
+            yield f"Of {documents:,} documents of '{name}' that were read again, not all came as sent: {listed}{more}."
+
+
 def _starts(history: History, tournament: Tournament) -> Iterator[str]:
-    void = void_starts(history, tournament)
+    void = history.void_starts(tournament)
     for number in sorted({attempt.start for attempt in history.attempts}):
         attempts = history.attempts_of(number)
         failed = [attempt for attempt in attempts if attempt.outcome == FAILED]
@@ -106,7 +122,7 @@ def _starts(history: History, tournament: Tournament) -> Iterator[str]:
         elif failed and attempts[-1].outcome == DONE:
             yield f"Start {number} failed and was tried again: {failed[-1].reason}"
         elif failed:
-            done = blocks_done(history, tournament, number)
+            done = blocks_done(history.attempts, tournament, number)
             yield f"The race of start {number} failed after block {done} of {tournament.blocks}: {failed[-1].reason}"
         cut_off = [attempt for attempt in attempts if attempt.outcome == CUT_OFF]
         if cut_off and attempts[-1].outcome == DONE:
@@ -141,8 +157,8 @@ def _reach(pairs: Mapping[str, Units]) -> Iterator[str]:
 
 
 def _cautions(history: History, tournament: Tournament, laps: Sequence[Lap]) -> Iterator[str]:
-    yield from never_acted(laps, settings_by_contender(history))
-    seconds = [lap.seconds for lap in laps if lap.void is None and not lap.warmup]
+    yield from never_acted(laps, _settings_by_contender(history))
+    seconds = [lap.seconds for lap in counting(laps)]
     sentences = (
         driver_bound(driver_loads(laps), "kept"),
         short_laps(statistics.median(seconds), tournament.lap_documents, "took") if seconds else None,
@@ -152,9 +168,9 @@ def _cautions(history: History, tournament: Tournament, laps: Sequence[Lap]) -> 
         yield f"Searches need not find the same in all contenders: {tournament.different_answers}"
 
 
-def _warm_up(history: History, laps: Sequence[Lap], cut: Cut) -> Iterator[str]:
+def _warm_up(history: History, laps: Sequence[Lap], cut: Sequence[FrontCut]) -> Iterator[str]:
     warm = [lap for lap in laps if lap.warmup]
-    nodes = sum(any(record["warm_up"] for record in attempt.laps) for attempt in history.attempts)
+    nodes = sum(any(record.lap.warmup for record in attempt.records) for attempt in history.attempts)
     if nodes:
         seconds, documents = sum(lap.seconds for lap in warm) / nodes, sum(lap.documents for lap in warm) / nodes
         few = few_for_rates(seconds, documents)
@@ -162,10 +178,89 @@ def _warm_up(history: History, laps: Sequence[Lap], cut: Cut) -> Iterator[str]:
             f"Warm-up per launch of a node: {seconds:.0f} s of load and {documents:,.0f} documents, not counted"
             f"{f', {few}' if few else ''}."
         )
-    if cut.blocks:
+    if blocks := sum(one.blocks for one in cut):
         limit = (
             " At least once that is as many as may be cut: the warm-up may have been longer."
-            if any(one.at_limit for one in cut.starts)
+            if any(one.at_limit for one in cut)
             else ""
         )
-        yield f"MSER cut {cut.blocks} further blocks at the front, for all contenders together.{limit}"
+        yield f"MSER cut {blocks} further blocks at the front, for all contenders together.{limit}"
+
+
+def _freshness(laps: Sequence[Lap], tournament: Tournament) -> Iterator[str]:
+    """Why a figure of freshness is missing; nothing where it was not probed."""
+    ended = Counter(
+        (lap.contender, lap.markers.problem) for lap in counting(laps) if lap.markers and lap.markers.problem
+    )
+    for (contender, problem), number in ended.items():
+        yield (
+            f"The freshness probe ended early in {number} {'lap' if number == 1 else 'laps'} of '{contender}', because "
+            f"{problem}: {'it counts' if number == 1 else 'they count'} for speed, but not for freshness."
+        )
+    pooled = pooled_freshness(laps, [contender.name for contender in tournament.contenders])
+    if few := [f"'{one.contender}' ({one.markers})" for one in pooled if not one.enough_for_p99]:
+        yield (
+            f"There is no 99th percentile of freshness for {', '.join(few)}: it takes {FEWEST_FOR_P99} markers, and "
+            f"about two are sent in a second of load."
+        )
+    if tournament.metric.name == "freshness p99 ms" and not any((lap.freshness or {}).get("p99") for lap in laps):
+        yield (
+            f"No lap has a figure in {tournament.metric.name}: it takes {FEWEST_FOR_P99} markers in one lap, which is "
+            f"about 50 s of load. Make lap_documents larger, or compare freshness p50 ms."
+        )
+
+
+@dataclass(frozen=True)
+class _Start:
+    """The baseline's laps of one start, strung together: the bulks that they had, and what their throughput says.
+
+    :param cut: share of them that belongs to a warm-up, 0 to 1.
+    """
+
+    number: int
+    bulks: int
+    cut: float
+    state: SteadyState
+
+
+def _steadiness(history: History, tournament: Tournament, laps: Sequence[Lap]) -> Iterator[str]:
+    """Judged for each start by itself, because each JVM has its own level; nothing where the journal does not tell."""
+    bulks: Counter[int] = Counter()
+    series: dict[int, list[float]] = {}
+    records = [record for attempt in history.attempts for record in attempt.records]
+    for lap, record in zip(laps, records, strict=True):
+        counts = not lap.warmup and lap.void is None
+        if lap.contender == tournament.baseline and counts and record.seconds_per_document:
+            bulks[lap.start] += lap.bulks
+            series.setdefault(lap.start, []).extend(record.seconds_per_document)
+    found = []
+    for number, values in sorted(series.items()):
+        state = steady_state(values)
+        found.append(_Start(number, bulks[number], state.cut / len(values), state))
+    for steadiness in (Steadiness.NOT_STEADY, Steadiness.UNDECIDED, Steadiness.STEADY, Steadiness.TOO_SHORT):
+        if members := [one for one in found if one.state.steadiness is steadiness]:
+            where = "" if len(found) == 1 else f" in {len(members)} of {len(found)} starts"
+            least, most = min(one.bulks for one in members), max(one.bulks for one in members)
+            which = f"{least:,}{'' if least == most else f' to {most:,}'} bulks of the baseline"
+            yield f"Absolute rates: {_said_of(steadiness, members, which, where)}"
+
+
+def _said_of(steadiness: Steadiness, members: Sequence[_Start], bulks: str, where: str) -> str:
+    if steadiness is Steadiness.TOO_SHORT:
+        return f"{bulks}{where} are too few to tell whether they are steady; {FEWEST_BULKS} are needed."
+    if steadiness is Steadiness.STEADY:
+        longest = max(one.cut for one in members)
+        cut = f", but for a warm-up of the first {longest:.0%} at most" if longest else ""
+        return f"steady over {bulks}{where}{cut}."
+    changes = [
+        ("" if len(members) == 1 else f"start {one.number}: ")
+        + (
+            "still changing after half of them"
+            if one.state.change is None
+            else f"the second half {one.state.change:+.1%} docs/s against the first"
+        )
+        for one in members
+    ]
+    if steadiness is Steadiness.NOT_STEADY:
+        return f"no steady state within {bulks}{where} ({'; '.join(changes)}); ratios do not need one."
+    return f"too noisy to tell whether {bulks}{where} are steady ({'; '.join(changes)}, maybe by chance)."

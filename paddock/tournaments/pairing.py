@@ -1,18 +1,16 @@
-"""From laps to the paired differences that the statistics judge: by block, or by start where that is the unit."""
+"""From laps to figures, and to the paired differences that the statistics judge: by block, or by start."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from paddock.errors import unknown
+from paddock.statistics.series import FrontCut, censored_quantile, front_cut
 from paddock.statistics.signed_rank import fewest_differences
-from paddock.statistics.starts import FEWEST_STARTS, Units, index_level, node_level, start_level
-from paddock.statistics.verdicts import Direction
-from paddock.statistics.warm_up import FrontCut, front_cut
+from paddock.statistics.starts import FEWEST_STARTS, Units, index_level, node_level, start_level, start_value
 from paddock.tournaments.laps import block_of
-from paddock.tournaments.model import Lap, Metric, Tournament
+from paddock.tournaments.model import FEWEST_FOR_P99, Lap, Metric, Tournament
 
 DOCS_PER_SECOND = Metric("docs/s", "docs/s", True)
 METRICS = {
@@ -30,16 +28,9 @@ METRICS = {
         Metric("query p90 ms", "ms", False),
     )
 }
-
-
-def find_metric(name: str) -> Metric:
-    """The metric of that name.
-
-    :raises UsageError: if there is none; with the nearest names.
-    """
-    if name not in METRICS:
-        raise unknown("metric", name, METRICS, "tournaments/README.md")
-    return METRICS[name]
+ALPHA = 0.05
+# More laps without a figure than this share, and what is left is a selection.
+MOST_UNMEASURED = 0.05
 
 
 def figure(lap: Lap, metric: Metric) -> float | None:
@@ -56,28 +47,9 @@ def figure(lap: Lap, metric: Metric) -> float | None:
     return value if value is not None and value > 0 and math.isfinite(value) else None
 
 
-def direction(metric: Metric) -> Direction:
-    """What the statistics need to know of the metric."""
-    return Direction(metric.higher_is_better)
-
-
-ALPHA = 0.05
-# More laps without a figure than this share, and what is left is a selection.
-MOST_UNMEASURED = 0.05
-# Per start and contender one figure per block; None for void and missing laps.
-Figures = list[dict[str, list[float | None]]]
-
-
-@dataclass(frozen=True)
-class Cut:
-    """Blocks that MSER cuts at the front of each start, beyond the warm-up blocks."""
-
-    starts: tuple[FrontCut, ...]
-
-    @property
-    def blocks(self) -> int:
-        """All starts together."""
-        return sum(cut.blocks for cut in self.starts)
+def counting(laps: Sequence[Lap], contender: str | None = None) -> list[Lap]:
+    """The laps that count, of that contender or of all: neither warm-up nor void."""
+    return [lap for lap in laps if not lap.warmup and lap.void is None and contender in (None, lap.contender)]
 
 
 def rivals(tournament: Tournament) -> list[str]:
@@ -85,18 +57,18 @@ def rivals(tournament: Tournament) -> list[str]:
     return [contender.name for contender in tournament.contenders if contender.name != tournament.baseline]
 
 
+# Per contender one figure per block; None for void and missing laps.
+Figures = dict[str, list[float | None]]
+
+
 def measured_blocks(laps: Sequence[Lap]) -> list[tuple[int, int]]:
     """Start and block of every measured block with at least one valid lap, in their order."""
-    return sorted({(lap.start, lap.block) for lap in laps if not lap.warmup and lap.void is None})
+    return sorted({(lap.start, lap.block) for lap in counting(laps)})
 
 
-def figures_by_block(laps: Sequence[Lap], tournament: Tournament, metric: Metric) -> Figures:
+def figures_by_block(laps: Sequence[Lap], tournament: Tournament, metric: Metric) -> list[Figures]:
     """Index level: one entry per start; a block without a valid lap is left out."""
-    found = {
-        (lap.start, lap.block, lap.contender): value
-        for lap in laps
-        if not lap.warmup and (value := figure(lap, metric)) is not None
-    }
+    found = {(lap.start, lap.block, lap.contender): figure(lap, metric) for lap in counting(laps)}
     blocks = measured_blocks(laps)
     return [
         {
@@ -107,86 +79,151 @@ def figures_by_block(laps: Sequence[Lap], tournament: Tournament, metric: Metric
     ]
 
 
-def figures_by_group(laps: Sequence[Lap], tournament: Tournament, metric: Metric) -> Figures:
-    """Node level: one entry per group of starts, with the laps of each contender's start."""
-    groups: dict[int, dict[str, list[float | None]]] = {}
+def figures_by_group(laps: Sequence[Lap], tournament: Tournament, metric: Metric) -> dict[int, Figures]:
+    """Node level: by the group of starts, the laps of each contender's start."""
+    groups: dict[int, Figures] = {}
     for lap in laps:
         if not lap.warmup:
             group, _ = block_of(lap, tournament)
             groups.setdefault(group, {}).setdefault(lap.contender, []).append(figure(lap, metric))
-    return [groups[group] for group in sorted(groups)]
+    return dict(sorted(groups.items()))
 
 
-def find_cut(laps: Sequence[Lap], tournament: Tournament) -> Cut:
-    """What MSER cuts, for all contenders together, by the metric of the verdict; nothing at node level.
+def find_cut(laps: Sequence[Lap], tournament: Tournament) -> tuple[FrontCut, ...]:
+    """What MSER cuts at the front of each start, for all contenders together, by the metric of the verdict.
 
-    There each start holds one contender, and cutting every contender by itself is not exact.
+    Nothing at node level: there each start holds one contender, and cutting every contender by itself is not exact.
     """
     if tournament.node_level:
-        return Cut(())
-    return Cut(tuple(front_cut(start) for start in figures_by_block(laps, tournament, tournament.metric)))
+        return ()
+    return tuple(front_cut(start) for start in figures_by_block(laps, tournament, tournament.metric))
 
 
-def unmeasured(laps: Sequence[Lap], tournament: Tournament, metric: Metric) -> dict[str, float]:
-    """The share of each contender's laps that count, but have no figure in that metric; contenders without any are out.
+@dataclass(frozen=True)
+class Paired:
+    """The differences of every contender but the baseline, in one metric.
+
+    :param units: by contender; without differences where too many laps, its own or the baseline's, say nothing.
+    :param unmeasured: the share of each contender's laps that count, but have no figure; only those that lack some.
+    """
+
+    units: Mapping[str, Units]
+    unmeasured: Mapping[str, float]
+
+
+def paired(
+    laps: Sequence[Lap],
+    tournament: Tournament,
+    metric: Metric,
+    looked: bool = False,
+    cut: Sequence[FrontCut] = (),
+) -> Paired:
+    """The differences that are judged.
 
     Laps without a figure differ from the others in just what is measured: a lap that is too short for the refreshes of
     its index shows no freshness. To compare what is left would be to compare a selection.
+
+    :param looked: for the e-process, which judges blocks if there is one start, and otherwise starts: with several the
+        claim is about the configuration, so blocks of the first start must not end the tournament.
+    :param cut: blocks to leave out at the front of each start; none for the e-process.
     """
-    shares = {}
+    unmeasured = {}
     for contender in tournament.contenders:
-        counting = [lap for lap in laps if lap.contender == contender.name and not lap.warmup and lap.void is None]
-        missing = sum(figure(lap, metric) is None for lap in counting)
-        if missing:
-            shares[contender.name] = missing / len(counting)
-    return shares
-
-
-def _comparable(
-    found: dict[str, Units], laps: Sequence[Lap], tournament: Tournament, metric: Metric
-) -> dict[str, Units]:
-    """Without the differences of contenders that too many of their own laps, or of the baseline's, say nothing of."""
-    missing = {name for name, share in unmeasured(laps, tournament, metric).items() if share > MOST_UNMEASURED}
-    return {
-        rival: replace(of, differences=()) if missing & {rival, tournament.baseline} else of
-        for rival, of in found.items()
-    }
-
-
-def units(laps: Sequence[Lap], tournament: Tournament, metric: Metric, cut: Cut | None = None) -> dict[str, Units]:
-    """The differences of every contender but the baseline.
-
-    :param cut: blocks to leave out at the front of each start; None for none.
-    """
-    others = rivals(tournament)
+        mine = counting(laps, contender.name)
+        if missing := sum(figure(lap, metric) is None for lap in mine):
+            unmeasured[contender.name] = missing / len(mine)
+    baseline, others = tournament.baseline, rivals(tournament)
+    alpha = ALPHA / len(others)
     if tournament.node_level:
-        return _by_group(laps, tournament, metric)
-    starts = figures_by_block(laps, tournament, metric)
-    if cut is not None and cut.starts:
-        starts = [
-            {name: values[one.blocks :] for name, values in start.items()}
-            for start, one in zip(starts, cut.starts, strict=True)
-        ]
-    found = {rival: index_level(starts, rival, tournament.baseline, ALPHA / len(others)) for rival in others}
-    return _comparable(found, laps, tournament, metric)
+        groups = list(figures_by_group(laps, tournament, metric).values())
+        units = {rival: node_level(groups, rival, baseline) for rival in others}
+    else:
+        starts = figures_by_block(laps, tournament, metric)
+        for one, start in zip(cut, starts, strict=False):
+            start.update({name: values[one.blocks :] for name, values in start.items()})
+        if looked and tournament.starts > 1:
+            needed = max(FEWEST_STARTS, fewest_differences(alpha))
+            units = {rival: start_level(starts, rival, baseline, needed) for rival in others}
+        else:
+            units = {rival: index_level(starts, rival, baseline, alpha) for rival in others}
+    selected = {name for name, share in unmeasured.items() if share > MOST_UNMEASURED}
+    return Paired(
+        {name: replace(of, differences=()) if selected & {name, baseline} else of for name, of in units.items()},
+        unmeasured,
+    )
 
 
-def sequential_units(laps: Sequence[Lap], tournament: Tournament, metric: Metric) -> dict[str, Units]:
-    """What the e-process looks at: blocks if there is one start, otherwise starts; nothing is cut at the front.
+@dataclass(frozen=True)
+class Pair:
+    """A contender's lap and the baseline's in one block; at node level a start of each in one group.
 
-    With several starts the claim is about the configuration, so blocks of the first start must not end the tournament.
+    :param start: at node level the group of starts.
+    :param block: as the laps have it, warm-up blocks counted; None at node level.
+    :param ratio: contender / baseline.
     """
-    if tournament.node_level:
-        return _by_group(laps, tournament, metric)
-    if tournament.starts == 1:
-        return units(laps, tournament, metric)
-    others, starts = rivals(tournament), figures_by_block(laps, tournament, metric)
-    needed = max(FEWEST_STARTS, fewest_differences(ALPHA / len(others)))
-    found = {rival: start_level(starts, rival, tournament.baseline, needed) for rival in others}
-    return _comparable(found, laps, tournament, metric)
+
+    start: int
+    block: int | None
+    ratio: float
 
 
-def _by_group(laps: Sequence[Lap], tournament: Tournament, metric: Metric) -> dict[str, Units]:
-    groups = figures_by_group(laps, tournament, metric)
-    found = {rival: node_level(groups, rival, tournament.baseline) for rival in rivals(tournament)}
-    return _comparable(found, laps, tournament, metric)
+def pairs(laps: Sequence[Lap], tournament: Tournament, metric: Metric) -> dict[str, list[Pair]]:
+    """All pairs of the contenders that have any, in the order of their running, blocks that MSER cuts included."""
+    baseline, found = tournament.baseline, {}
+    groups = figures_by_group(laps, tournament, metric) if tournament.node_level else {}
+    values = {(lap.start, lap.block, lap.contender): figure(lap, metric) for lap in counting(laps)}
+    blocks = measured_blocks(laps)
+    for name in rivals(tournament):
+        places: list[tuple[int, int | None, float | None, float | None]] = []
+        if tournament.node_level:
+            for group, of in groups.items():
+                places.append((group, None, start_value(of.get(name, ())), start_value(of.get(baseline, ()))))
+        else:
+            for start, block in blocks:
+                places.append((start, block, values.get((start, block, name)), values.get((start, block, baseline))))
+        if known := [Pair(start, block, a / b) for start, block, a, b in places if a is not None and b is not None]:
+            found[name] = known
+    return found
+
+
+@dataclass(frozen=True)
+class Freshness:
+    """Milliseconds from acknowledged to searchable of one contender.
+
+    :param p50, p99: quantiles (Kaplan-Meier); None where laps are too short to tell, p99 where markers are too few.
+    :param longest: the longest that any marker was watched: a quantile that laps are too short for is likely to be
+        more.
+    :param markers: how many were sent; ``found`` of them were seen to become searchable.
+    """
+
+    contender: str
+    p50: float | None
+    p99: float | None
+    longest: float
+    markers: int
+    found: int
+
+    @property
+    def enough_for_p99(self) -> bool:
+        """Whether there are as many markers as a 99th percentile takes."""
+        return self.markers >= FEWEST_FOR_P99
+
+
+def pooled_freshness(laps: Sequence[Lap], contenders: Sequence[str]) -> tuple[Freshness, ...]:
+    """The freshness of each contender from those of its laps that count; contenders without a marker are left out.
+
+    One lap sees a handful of markers, and those that are not searchable when its load ends are known only to take
+    longer. All laps together tell the quantiles - up to the time that a lap lasts, and no further. They tell the truth
+    because each load begins at a random phase of the refresh: when a marker stops being watched says nothing of how
+    long it will take. A lap whose probe ended before its load is left out: that may be because refreshes were slow.
+    """
+    pooled = []
+    for contender in contenders:
+        seen = [lap.markers for lap in counting(laps, contender) if lap.markers and lap.markers.problem is None]
+        found = [duration for markers in seen for duration in markers.found]
+        waiting = [duration for markers in seen for duration in markers.waiting]
+        if markers_sent := len(found) + len(waiting):
+            p99 = censored_quantile(found, waiting, 0.99) if markers_sent >= FEWEST_FOR_P99 else None
+            p50, longest = censored_quantile(found, waiting, 0.5), max(*found, *waiting, 0.0)
+            pooled.append(Freshness(contender, p50, p99, longest, markers_sent, len(found)))
+    return tuple(pooled)

@@ -8,20 +8,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from paddock.console import table
-from paddock.statistics.power import smallest_difference
-from paddock.statistics.signed_rank import fewest_differences
+from paddock.statistics.signed_rank import fewest_differences, smallest_difference
 from paddock.statistics.starts import FEWEST_STARTS
 from paddock.tournaments import durations
-from paddock.tournaments.contenders import level_object
+from paddock.tournaments.cautions import driver_bound, few_bulks, few_for_rates, short_laps
 from paddock.tournaments.durations import Experience, driver_load, load_shape, phase_seconds
-from paddock.tournaments.lap_cautions import driver_bound, few_bulks, short_laps
 from paddock.tournaments.model import Contender, Tournament
+from paddock.tournaments.pairing import ALPHA
 from paddock.tournaments.schedule import Start, make_schedule
-
-ALPHA = 0.05
-# The warm-up that every start has to have; docs/method.md says why.
-WARMUP_SECONDS = 60
-WARMUP_DOCUMENTS = 600_000
 
 
 @dataclass(frozen=True)
@@ -72,19 +66,6 @@ class Plan:
         """Documents of one start's warm-up."""
         start = self.schedule[0]
         return start.warmup_blocks * len(start.contenders) * self.tournament.lap_documents
-
-
-def few_for_rates(seconds: float, documents: float) -> str:
-    """What a warm-up lacks that absolute rates need; empty if nothing."""
-    lacking = [
-        text
-        for short, text in (
-            (seconds < WARMUP_SECONDS, f"{WARMUP_SECONDS} s"),
-            (documents < WARMUP_DOCUMENTS, f"{WARMUP_DOCUMENTS:,} documents"),
-        )
-        if short
-    ]
-    return f"less than the {' and the '.join(lacking)} that absolute rates need" if lacking else ""
 
 
 def make_plan(tournament: Tournament, seed: int, experience: Experience | None = None) -> Plan:
@@ -191,7 +172,9 @@ def _differs(tournament: Tournament, contender: Contender) -> str:
     parts = []
     if contender.cars is not None:
         parts.append(f"cars {','.join(contender.cars)}")
-    level = level_object(contender)
+    if contender.version is not None:
+        parts.append(f"Elasticsearch {contender.version}")
+    level = contender.level_object
     if isinstance(level, dict):
         shown = {**level.get("settings", {}), **{key: level[key] for key in level if key not in ("name", "settings")}}
         parts += [f"{name} {value}" for name, value in shown.items()]
@@ -214,7 +197,8 @@ def _schedule(plan: Plan) -> Iterator[str]:
             f"{tournament.blocks} that count, each with one lap of every contender in coin-flip order."
         )
     searches = f", then runs each query {tournament.searches} times" if tournament.searches else ""
-    yield f"A lap indexes {tournament.lap_documents:,} documents into a fresh index{searches}."
+    merged = ", merges it to one segment per shard" if tournament.force_merge else ""
+    yield f"A lap indexes {tournament.lap_documents:,} documents into a fresh index{merged}{searches}."
     known = plan.experience.tournaments
     source = f"from {_count(known, 'earlier tournament')} here" if known else "a guess: none has been run here yet"
     yield f"About {plan.minutes:.0f} minutes ({source}); the budget is {tournament.budget_minutes:g}."

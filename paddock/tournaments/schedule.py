@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from paddock.tournaments.model import Tournament
 
@@ -115,33 +114,3 @@ def make_schedule(tournament: Tournament, seed: int) -> tuple[Start, ...]:
         orders = block_orders(names, blocks, derived_seed(seed, f"start {number}"))
         starts.append(Start(number, number, names, orders, tournament.warmup_blocks, phases(number)))
     return tuple(starts)
-
-
-def schedule_as_json(schedule: tuple[Start, ...]) -> list[dict[str, Any]]:
-    """The schedule for plan.json."""
-    return [
-        {
-            "number": start.number,
-            "group": start.group,
-            "contenders": list(start.contenders),
-            "orders": [list(order) for order in start.orders],
-            "warmup_blocks": start.warmup_blocks,
-            "phases": list(start.phases),
-        }
-        for start in schedule
-    ]
-
-
-def schedule_from_json(values: list[Mapping[str, Any]]) -> tuple[Start, ...]:
-    """The schedule that :func:`schedule_as_json` wrote."""
-    return tuple(
-        Start(
-            value["number"],
-            value["group"],
-            tuple(value["contenders"]),
-            tuple(tuple(order) for order in value["orders"]),
-            value["warmup_blocks"],
-            tuple(value.get("phases", ())),
-        )
-        for value in values
-    )

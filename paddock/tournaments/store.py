@@ -2,10 +2,21 @@
 
 definition/      the tournament file as it was, and the table beside it
 plan.json        the schedule
-journal.jsonl    everything that happened (paddock.tournaments.journal)
+journal.jsonl    everything that happened
 lesson.json      what it teaches the plan of the next one (paddock.tournaments.durations)
 laps/            the lap runner's own journals, one per race, and the files that ask it to stop
 result.json      the result, written with the report when the tournament ends or is interrupted
+
+Every line of the journal has "at" in epoch seconds, for people, and "elapsed": the seconds that the tournament has been
+running, breaks left out, by a clock that neither a step of the time of day nor a suspended machine disturbs. Kinds:
+  tournament  how it began: the tournament itself, file, options, seed, checksums
+  resumed     it goes on after it was cut off
+  start       an attempt at a start begins: race id, command, how many measured blocks earlier attempts have done, and
+              "monotonic", the machine's steady clock, by which the lap runner tells when its laps began
+  lap         a line of the lap runner's own journal, as it is
+  end         an attempt has ended: "done", "failed" or "cut off", with the reason and the circumstances
+  decided     the evidence suffices; nothing more is to be run
+  finished    the tournament is over, and why: ALL_DONE, DECIDED, BUDGET or FAILED_RACES
 """
 
 from __future__ import annotations
@@ -16,20 +27,163 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from paddock import paths
+from paddock.cars import parse_car_names
 from paddock.errors import FileError, UsageError, unknown
-from paddock.files import read_record, write_json
-from paddock.plain_values import built
+from paddock.files import read_record, write_json, writing
+from paddock.plain_values import built, plain
+from paddock.rally.request import parse_pairs
+from paddock.tournaments import TournamentOptions
 from paddock.tournaments.files import read_tournament
-from paddock.tournaments.journal import History, read_journal
+from paddock.tournaments.laps import FAILED, Attempt, blocks_done
 from paddock.tournaments.model import Tournament
-from paddock.tournaments.options import TournamentOptions
-from paddock.tournaments.schedule import Start, schedule_as_json, schedule_from_json
+from paddock.tournaments.schedule import Start
+
+# Why a tournament is over; the last one is that of a tournament that is not.
+ALL_DONE, DECIDED, BUDGET, FAILED_RACES = "all blocks done", "decided", "budget", "races failed"
+INTERRUPTED = "interrupted"
+
+
+@dataclass
+class History:
+    """A journal, read.
+
+    :param decided: contender -> pairs at which the evidence sufficed; empty if it has not.
+    :param stopped: why it is over; None if it is not.
+    :param last: when its last line was written, epoch seconds.
+    :param elapsed: seconds that the tournament has been running up to then, breaks left out.
+    """
+
+    header: dict[str, Any] = field(default_factory=dict)
+    attempts: list[Attempt] = field(default_factory=list)
+    decided: dict[str, int] = field(default_factory=dict)
+    stopped: str | None = None
+    last: float = 0.0
+    elapsed: float = 0.0
+
+    def attempts_of(self, start: int) -> list[Attempt]:
+        """The attempts at that start, in their order."""
+        return [attempt for attempt in self.attempts if attempt.start == start]
+
+    def failed_starts(self) -> dict[int, str]:
+        """Starts whose last attempt has failed, with its reason."""
+        last = {attempt.start: attempt for attempt in self.attempts}
+        return {start: attempt.reason for start, attempt in sorted(last.items()) if attempt.outcome == FAILED}
+
+    def void_starts(self, tournament: Tournament) -> dict[int, str]:
+        """Starts that were given up after their races had failed, without a block that counts; each with the reason."""
+        failed = self.failed_starts()
+        return {start: why for start, why in failed.items() if not blocks_done(self.attempts, tournament, start)}
+
+    def take(self, line: Mapping[str, Any]) -> None:
+        """Add what a line says.
+
+        :raises KeyError, TypeError: if it is no line of a journal.
+        """
+        kind = line["kind"]
+        if "elapsed" in line:
+            self.elapsed = line["elapsed"]
+        elif kind not in ("tournament", "resumed"):  # written before there was a steady clock
+            self.elapsed += max(0.0, line["at"] - self.last)
+        if kind == "tournament":
+            self.header = dict(line)
+        elif kind == "resumed":
+            self.stopped = None
+        elif kind == "start":
+            begun = (line["at"], line.get("monotonic"), self.elapsed)
+            self.attempts.append(
+                Attempt(line["start"], line["attempt"], line["race_id"], line["command"], line["skipped"], *begun)
+            )
+        elif kind == "lap":
+            self._attempt(line).add(line["record"])
+        elif kind == "end":
+            attempt = self._attempt(line)
+            attempt.ended, attempt.outcome, attempt.reason = self.elapsed, line["outcome"], line["reason"]
+            attempt.circumstances = dict(line["circumstances"])
+        elif kind == "decided":
+            self.decided = dict(line["pairs"])
+        elif kind == "finished":
+            self.stopped = line["stopped"]
+        self.last = line["at"]
+
+    def _attempt(self, line: Mapping[str, Any]) -> Attempt:
+        for attempt in self.attempts:
+            if (attempt.start, attempt.number) == (line["start"], line["attempt"]):
+                return attempt
+        raise KeyError("an attempt that was never begun")
+
+
+class Journal:
+    """Appends to a journal, and keeps what has been written as a :class:`History`.
+
+    Its time runs from the line that begins or resumes the tournament.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self.history = read_journal(file)
+        self._before = self.history.elapsed
+        self._began = time.monotonic()
+        if file.exists():  # remove a last line that a crash has cut off
+            text = file.read_bytes()
+            whole = text.rfind(b"\n") + 1
+            if whole < len(text):
+                os.truncate(file, whole)
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds that the tournament has been running, breaks left out."""
+        return self._before + time.monotonic() - self._began
+
+    def add(self, kind: str, **values: Any) -> None:
+        """Add a line and wait until it is on disk.
+
+        :raises MachineError: if the disk is full; the journal is then as it was.
+        """
+        if kind in ("tournament", "resumed"):
+            self._began = time.monotonic()
+        line = {"kind": kind, "at": time.time(), "elapsed": round(self.elapsed, 3), **values}
+        new = not self.file.exists()
+        with writing(self.file), self.file.open("ab", buffering=0) as file:
+            whole = file.tell()
+            text = (json.dumps(line, separators=(",", ":")) + "\n").encode("utf-8")
+            try:
+                while text:
+                    text = text[file.write(text) :]
+                os.fsync(file.fileno())
+            except OSError:
+                os.truncate(self.file, whole)  # a full disk: half a line would damage the next one
+                raise
+        if new:
+            # Without this a power cut can lose the name of a file whose contents are on disk.
+            handle = os.open(self.file.parent, os.O_RDONLY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+        self.history.take(line)
+
+
+def read_journal(file: Path) -> History:
+    """What the journal says; a last line that was cut off counts as never written.
+
+    :raises FileError: if another line is damaged; with its number.
+    """
+    history = History()
+    if file.exists():
+        for number, line in enumerate(file.read_bytes().split(b"\n")[:-1], start=1):
+            try:
+                history.take(json.loads(line))
+            except (ValueError, KeyError, TypeError):
+                problem = "this journal is damaged here: restore it, or begin a tournament anew."
+                raise FileError(file, problem, number) from None
+    return history
+
 
 _MADE_AT = re.compile(r"-(\d{8}-\d{6})(?:-(\d+))?$")
 
@@ -50,10 +204,9 @@ class Stored:
         """Everything that happened."""
         return self.folder / "journal.jsonl"
 
-    @property
-    def result(self) -> Path:
-        """The result, for machines."""
-        return self.folder / "result.json"
+    def race_id(self, start: int, attempt: int = 1) -> str:
+        """What Rally calls an attempt at that start."""
+        return f"{self.id}-s{start:03d}" + (f"-{attempt}" if attempt > 1 else "")
 
     def lap_journal(self, race_id: str) -> Path:
         """Where the lap runner of that race writes."""
@@ -65,7 +218,9 @@ class Stored:
 
     def schedule(self) -> tuple[Start, ...]:
         """The schedule that was made when it began."""
-        return schedule_from_json(read_record(self.folder / "plan.json")["schedule"])
+        file = self.folder / "plan.json"
+        schedule: tuple[Start, ...] = built(tuple[Start, ...], read_record(file).get("schedule"), f"{file}: schedule")
+        return schedule
 
     def history(self) -> History:
         """Its journal, read."""
@@ -84,7 +239,7 @@ class Stored:
                 tournament: Tournament = built(Tournament, header["tournament"], "the tournament")
                 return tournament
             copy = self.folder / "definition" / Path(header["definition"]).name
-            return read_tournament(copy, stored_options(history).changes())
+            return read_tournament(copy, stored_options(history))
         except (KeyError, TypeError, ValueError, UsageError) as error:
             problem = f"this journal does not tell which tournament it is of ({error}); its report is beside it."
             raise FileError(self.journal, problem, 1) from None
@@ -142,14 +297,10 @@ def find_unfinished(name: str) -> Stored:
             raise UsageError(f"The tournament {name} has ended ({stopped}): './inv tournament NAME' begins another.")
         return Stored(name)
     for tournament_id in reversed(known):
-        header = Stored(tournament_id).beginning()
-        # Without a header it was killed before it began.
-        if (
-            header
-            and Stored(tournament_id).ended_because() is None
-            and name in ("latest", Path(header["definition"]).stem)
-        ):
-            return Stored(tournament_id)
+        stored = Stored(tournament_id)
+        header = stored.beginning()  # without one it was killed before it began
+        if header and stored.ended_because() is None and name in ("latest", Path(header["definition"]).stem):
+            return stored
     if name == "latest" or name in {tournament_id.rsplit("-", 2)[0] for tournament_id in known}:
         raise UsageError(
             "No tournament is left to resume: all have come to their end. ./inv tournament NAME begins one."
@@ -173,27 +324,29 @@ def _line(file: Path, number: int) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def create(tournament: Tournament, definition: Path, schedule: tuple[Start, ...]) -> Stored:
-    """A folder for a tournament that is about to begin."""
-    stored = Stored(_new_id(tournament.name))
+def create(stored: Stored, definition: Path, schedule: tuple[Start, ...]) -> None:
+    """Make the folder of a tournament that is about to begin."""
     (stored.folder / "laps").mkdir(parents=True)
     copies = stored.folder / "definition"
     copies.mkdir()
     for file in (definition, *definition.parent.glob(f"{definition.stem}*.csv")):
         shutil.copyfile(file, copies / file.name)
-    write_json(stored.folder / "plan.json", {"schedule": schedule_as_json(schedule)})
-    return stored
+    write_json(stored.folder / "plan.json", {"schedule": plain(schedule)})
 
 
 def input_checksums(track: str, definition: Path) -> dict[str, str]:
     """SHA-256 of everything that decides what a race of the tournament does, by what it is."""
-    return {
-        str(definition): _checksum([definition]),
-        f"tracks/{track}": _checksum(_files(paths.TRACKS / track)),
-        "tracks/shared": _checksum(_files(paths.TRACKS / "shared")),
-        "challenges": _checksum(_files(paths.CHALLENGES)),
-        "cars": _checksum(_files(paths.CARS)),
+    folders = {
+        f"tracks/{track}": paths.TRACKS / track,
+        "tracks/shared": paths.TRACKS / "shared",
+        "challenges": paths.CHALLENGES,
+        "cars": paths.CARS,
     }
+    sums = {str(definition): _checksum([definition])}
+    for name, folder in folders.items():
+        files = (path for path in sorted(folder.rglob("*")) if path.is_file() and path.suffix != ".md")
+        sums[name] = _checksum(path for path in files if "__pycache__" not in path.parts)
+    return sums
 
 
 def check_unchanged(before: Mapping[str, str], now: Mapping[str, str], tournament_id: str) -> None:
@@ -210,12 +363,19 @@ def check_unchanged(before: Mapping[str, str], now: Mapping[str, str], tournamen
 
 
 def stored_options(history: History) -> TournamentOptions:
-    """The options with which it began."""
-    options: dict[str, Any] = history.header["options"]
-    return TournamentOptions(**options)
+    """The options with which it began; an earlier version wrote them as they were typed."""
+    given = {name: value for name, value in history.header["options"].items() if value is not None}
+    for name in ("params", "car_params"):
+        if isinstance(given.get(name), str):
+            given[name] = parse_pairs(given[name], name)
+    if isinstance(given.get("car"), str):
+        given["car"] = parse_car_names(given["car"])
+    options: TournamentOptions = built(TournamentOptions, given, "options")
+    return options
 
 
-def _new_id(name: str) -> str:
+def new_id(name: str) -> str:
+    """An id for a tournament that is about to be planned."""
     base = f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"
     number, chosen = 1, base
     while (tournaments_folder() / chosen).exists():
@@ -224,13 +384,7 @@ def _new_id(name: str) -> str:
     return chosen
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    for path in sorted(folder.rglob("*")):
-        if path.is_file() and "__pycache__" not in path.parts and path.suffix != ".md":
-            yield path
-
-
-def _checksum(files: Iterator[Path] | list[Path]) -> str:
+def _checksum(files: Iterable[Path]) -> str:
     digest = hashlib.sha256()
     for file in files:
         digest.update(file.name.encode())

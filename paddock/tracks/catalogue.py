@@ -120,22 +120,3 @@ def check_parameters(track: Track, params: Mapping[str, Any]) -> None:
     :raises UsageError: with the nearest names, or with what the value must be.
     """
     check_values(track.name, track.parameters, params)
-
-
-def render(track: Track, params: Mapping[str, Any], test_mode: bool = False) -> dict[str, Any]:
-    """The track's specification as Rally renders it, after Rally has accepted it for every challenge.
-
-    :param test_mode: check it as Rally's test mode changes it (1,000 documents, one iteration).
-    :raises FileError: if a file of the track is wrong, with the line where one is known.
-    :raises UsageError: if the track does not use one of the parameters.
-    """
-    specification, _ = render_specification(track.folder, params)
-    for challenge in specification["challenges"]:
-        build_track(track.folder, params, specification, challenge["name"], test_mode)
-    return specification
-
-
-def build(track: Track, params: Mapping[str, Any], challenge: str, test_mode: bool = False) -> Any:
-    """Rally's own Track object with one challenge selected; errors as for :func:`render`."""
-    specification, _ = render_specification(track.folder, params)
-    return build_track(track.folder, params, specification, challenge, test_mode)

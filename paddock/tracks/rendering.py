@@ -35,6 +35,17 @@ def render_specification(folder: Path, params: Mapping[str, Any]) -> tuple[dict[
     return json.loads(text), set(names)
 
 
+def index_mappings(folder: Path) -> dict[str, Any]:
+    """The mapping of the index of a track's folder, with every parameter left at its default."""
+    from esrally.track import loader
+
+    text = loader.render_template_from_file(
+        str(folder / "index.json"), {}, complete_track_params=loader.CompleteTrackParams()
+    )
+    mappings: dict[str, Any] = json.loads(text)["mappings"]
+    return mappings
+
+
 def _contents(folder: Path) -> str:
     """A checksum of every file that a track may consist of: its own, and what the tracks share."""
     digest = hashlib.blake2b()

@@ -22,7 +22,7 @@ def line(second: int) -> bytes:
 def test_a_sample_is_measured() -> None:
     """Documents, mean size with line ends, different values."""
     lines = [line(second) for second in range(10)]
-    sample, documents = read_sample("x", lines, "@timestamp")
+    sample, documents = read_sample("x", lines)
     assert sample == Sample("x", 10, float(len(lines[0])), {"@timestamp": 10, "path": 3})
     assert documents[4]["path"] == "/1"
 
@@ -31,7 +31,7 @@ def test_a_sample_is_measured() -> None:
 def test_bad_documents_are_named(bad: bytes) -> None:
     """No JSON, no object, no time, or an earlier one: with the document's number."""
     with pytest.raises(CorpusError, match="Document 3 of the generator x"):
-        read_sample("x", [line(1), line(2), bad], "@timestamp")
+        read_sample("x", [line(1), line(2), bad])
 
 
 @pytest.mark.parametrize(

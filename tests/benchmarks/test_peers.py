@@ -33,12 +33,12 @@ def own_lines(recipe: str, documents: int, tmp_path: Path) -> list[bytes]:
 @pytest.mark.parametrize("recipe", ["apache", "logs-structured"])
 def test_a_peer_makes_documents_like_ours(recipe: str, tmp_path: Path) -> None:
     """From the profile of Paddock's documents: valid, in order, same fields, about the same size and variety."""
-    model, documents = read_sample("paddock", own_lines(recipe, 4000, tmp_path), TIME_FIELD)
+    model, documents = read_sample("paddock", own_lines(recipe, 4000, tmp_path))
     profile = profile_of(documents)
     assert (profile.text is None) == (recipe == "apache")
     make = json_dumps.begin(profile, 1)
     lines = b"".join(make(block) for block in range(4)).splitlines(keepends=True)
-    sample, _ = read_sample("json", lines, TIME_FIELD)
+    sample, _ = read_sample("json", lines)
     require_likeness(sample, model)
     assert sample.documents == 4 * BLOCK
     # The same seed gives the same bytes, another seed others.
@@ -48,7 +48,7 @@ def test_a_peer_makes_documents_like_ours(recipe: str, tmp_path: Path) -> None:
 
 def test_libraries_provide_values(tmp_path: Path) -> None:
     """Fields that a library has are its; fields that are sometimes absent stay so; times are the profile's."""
-    _, documents = read_sample("paddock", own_lines("apache", 2000, tmp_path), TIME_FIELD)
+    _, documents = read_sample("paddock", own_lines("apache", 2000, tmp_path))
     profile = profile_of(documents)
 
     def providers(seed: int) -> tuple[dict[str, Any], Any]:
@@ -64,7 +64,7 @@ def test_libraries_provide_values(tmp_path: Path) -> None:
 
 def test_a_profile_survives_its_file(tmp_path: Path) -> None:
     """Peers read what was measured."""
-    _, documents = read_sample("paddock", own_lines("logs-structured", 1000, tmp_path), TIME_FIELD)
+    _, documents = read_sample("paddock", own_lines("logs-structured", 1000, tmp_path))
     profile = profile_of(documents)
     write_profile(profile, tmp_path / "profile.json")
     assert read_profile(tmp_path / "profile.json") == profile

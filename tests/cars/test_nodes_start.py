@@ -13,17 +13,24 @@ import pytest
 from running_node import Node, running_node
 
 from paddock.cars import Machine, check_data_paths, check_machine, combine, load_cars, this_machine
-from paddock.engine import Engine, embedded_engine
+from paddock.console import progress
+from paddock.engine import Engine, choose_engine
+from paddock.engine.versions import DEFAULT_VERSION, RELEASES
 from paddock.errors import MachineError
 
 pytestmark = pytest.mark.race
 CARS = load_cars()
 
 
-@pytest.fixture
-def engine() -> Engine:
-    """The Elasticsearch that races run on."""
-    return embedded_engine("8.8.2", report=print)
+@pytest.fixture(params=sorted({*list(RELEASES)[:1], DEFAULT_VERSION, *list(RELEASES)[-1:]}))
+def engine(request: pytest.FixtureRequest) -> Engine:
+    """The oldest Elasticsearch, the one that races run on, and the newest, where a Java for it is at hand."""
+    try:
+        return choose_engine(request.param, None, None, progress)
+    except MachineError as error:
+        if "whole JDK" not in str(error):
+            raise
+        pytest.skip(str(error))
 
 
 @pytest.fixture
@@ -35,7 +42,8 @@ def machine() -> Machine:
 def start(engine: Engine, root: Path, names: list[str], **options: Any) -> Any:
     """A running node of these cars."""
     assert engine.archive is not None
-    return running_node(engine.archive, engine.java_home, root / "node", names, **options)
+    assert engine.java is not None
+    return running_node(engine.archive, engine.java.home, root / "node", names, **options)
 
 
 def check_settings(node: Node, names: list[str], locked: bool | None = None) -> None:

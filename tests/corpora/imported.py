@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from paddock.corpora.finish import Provenance, finish_corpus, unfinished
-from paddock.corpora.record import FROM_IMPORT, CorpusRecord, corpus_file
+from paddock.corpora.record import FROM_IMPORT, CorpusRecord, Provenance, corpus_file, finish_corpus, unfinished
 from paddock.corpora.writer import CorpusWriter
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import calendar
 import datetime
 import os
 import re
@@ -15,8 +16,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from paddock.corpora.generate import MINUTES_PER_WEEK, minute_weights
 from paddock.corpora.kernel import _write_ipv4, new_buffer, write_block
-from paddock.corpora.models import MINUTES_PER_WEEK, minute_weights, seconds_since_1970
 from paddock.corpora.world import (
     ACTOR,
     DATE,
@@ -50,7 +51,7 @@ def small_world(day: datetime.date, per_week: int, pieces: list[Piece], builder:
     nothing = builder.texts([""], [1])
     of_class = builder.actor_class(builder.pool([event], [1]), nothing, linked=True, stay_percent=100)
     actors = builder.pool([builder.actor(of_class, [builder.fragment("me")])], [1])
-    return builder.build(actors, 1, [1] * MINUTES_PER_WEEK, per_week, seconds_since_1970(day))
+    return builder.build(actors, 1, [1] * MINUTES_PER_WEEK, per_week, calendar.timegm(day.timetuple()))
 
 
 @pytest.mark.parametrize("start", ["1999-12-27", "2000-02-28", "2024-02-26", "2025-02-24", "2026-12-28", "2100-02-22"])
@@ -114,8 +115,7 @@ def visiting_world(address: int, before: str) -> World:
     page, *files = (
         builder.event([*client, builder.fixed(f" {name}\n")], moves=name == "page") for name in ("page", "one", "two")
     )
-    builder.follow(page, [page, page, page, page])
-    builder.attach(page, files)
+    builder.follow(page, [page, page, page, page], files)
     nothing = builder.texts([""], [1])
     of_class = builder.actor_class(builder.pool([page], [1]), nothing, True, stay_percent=50, at_once_percent=75)
     actors = builder.pool([builder.actor(of_class, [builder.fragment(before)], address)], [1])
@@ -163,7 +163,7 @@ def sized_world(sizes: list[int], shortest: int, closings: int) -> World:
     head = builder.event([builder.fixed("(")])
     details = [builder.event([builder.fixed(text)]) for text in ("a", "bbb")]
     texts = ["." * (length - 2) + ")\n" for length in range(shortest, shortest + closings)]
-    filling = Sizes(
+    builder.sizes = Sizes(
         pool=builder.pool(sizes, [1] * len(sizes)),
         details=builder.pool(details, [1, 1]),
         closings=[builder.texts([text], [1]) for text in texts],
@@ -172,7 +172,7 @@ def sized_world(sizes: list[int], shortest: int, closings: int) -> World:
     nothing = builder.texts([""], [1])
     of_class = builder.actor_class(builder.pool([head], [1]), nothing, linked=False, stay_percent=0)
     actors = builder.pool([builder.actor(of_class, [])], [1])
-    return builder.build(actors, 1, [1] * MINUTES_PER_WEEK, 1000, 0, filling)
+    return builder.build(actors, 1, [1] * MINUTES_PER_WEEK, 1000, 0)
 
 
 def test_documents_have_the_prescribed_sizes() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import shutil
 from collections.abc import Callable
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from paddock.corpora.models import build_world
+from paddock.corpora.generate import build_world
 from paddock.corpora.recipe import load_recipe, read_recipe, recipe_names
 from paddock.errors import FileError, UsageError
 from paddock.paths import RECIPES
@@ -76,8 +77,12 @@ def test_a_variant_without_a_track_is_its_basis_track(tmp_path: Path) -> None:
         ("description: x\nbased_on: nothing\n", "based_on names 'nothing', but there is no "),
         ("description: x\nbased_on: mine\n", "based_on leads in a circle, by way of 'mine'"),
         (
-            "description: x\nbased_on: apache\n",
-            "based_on names 'apache', but only the model 'template-log' has variants",
+            "description: x\nbased_on: apache\nslots: {}\n",
+            "a variant of 'apache' may change its fields, documents, seed and rhythm, but not 'slots'",
+        ),
+        (
+            "description: x\nbased_on: syslog\nfields: ecs\n",
+            "'fields' is for variants of other models: a template names its fields under 'document'",
         ),
         ("description: x\nbased_on: syslog\nmodel: template-log\n", "leave out 'model'"),
         ("description: x\ndocuments: 5000\n", "'model' is a required property"),
@@ -85,7 +90,7 @@ def test_a_variant_without_a_track_is_its_basis_track(tmp_path: Path) -> None:
     ],
 )
 def test_variants_of_nothing_are_refused(tmp_path: Path, text: str, problem: str) -> None:
-    """What a variant is based on must be there, be a recipe of templates, and not be based on the variant."""
+    """What a variant is based on must be there, allow what it changes, and not be based on the variant."""
     for name in ("apache", "syslog"):
         shutil.copy(RECIPES / f"{name}.yml", tmp_path / f"{name}.yml")
     (tmp_path / "mine.yml").write_text(text)
@@ -163,7 +168,12 @@ def test_mistakes_have_a_line(broken: Broken, name: str, old: str, new: str, pro
         ("syslog", 'severity: "{severity}"', 'severity: "{sewerity}"', "needs the words 'sewerity'"),
         ("syslog", "[sshd-sessions, sshd-failures,", "[ssh-sessions, sshd-failures,", "the event 'ssh-sessions'"),
         ("syslog", 'values: {host: "web-{number}"}', 'values: {name: "web-{number}"}', "the actors' value 'host'"),
-        ("syslog", 'pattern: "{person}{number}"', 'pattern: "{persona}{number}"', "'{persona}{number}' of a value"),
+        (
+            "syslog",
+            'pattern: "{person}{number}"',
+            'pattern: "{persona}{number}"',
+            "}{number}' of the slot 'user' needs",
+        ),
         ("web-events", "numbers: [response]", "numbers: [status]", "'numbers' has 'status'"),
         ("web-events", "numbers: [response]", "absent: {status: 5}", "'absent' has 'status', which is no field"),
         ("web-events", "numbers: [response]", 'absent: {"@timestamp": 5}', "cannot be without '@timestamp'"),
@@ -191,6 +201,22 @@ def test_too_few_words_for_the_paths_are_refused(broken: Broken) -> None:
         build_world(read_recipe(path))
 
 
+def test_too_few_words_for_the_searches_are_refused() -> None:
+    """More search texts than the words give are a sentence, not an endless loop."""
+    recipe = load_recipe("apache")
+    words = {"thing": ["lamp"], "adjective": ["red"], "category": ["light"]}
+    content = {**recipe.content, "words": words, "searches": {"count": 13, "exponent": 1}}
+    with pytest.raises(FileError, match=r"the words for searches give only 12 different texts, not 13: add words"):
+        build_world(dataclasses.replace(recipe, content=content))
+
+
+def test_links_may_stand_in_any_order(broken: Broken) -> None:
+    """A page's row of links is as long as it has to be, whichever kind the recipe names first."""
+    path = broken("apache", "{pages: 10, assets: 2, actions: 4}", "{actions: 4, assets: 2, pages: 10}")
+    world = build_world(read_recipe(path))
+    assert world.successors.shape[1] - world.attached == 16
+
+
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [
@@ -208,7 +234,7 @@ def test_what_only_the_tables_show_is_refused(broken: Broken, old: str, new: str
 def test_too_few_words_for_the_templates_are_refused(broken: Broken) -> None:
     """More templates than the words give are a sentence with the file and the first pattern."""
     path = broken("syslog", "templates: 24", "templates: 2400")
-    with pytest.raises(FileError, match=r"begin with '\[<uptime>.*give only \d+ templates, not 2400: add words"):
+    with pytest.raises(FileError, match=r"begin with '\[<uptime>.*give only \d+ different texts, not 2400: add words"):
         build_world(read_recipe(path))
 
 

@@ -18,7 +18,7 @@ import pytest
 
 from paddock.corpora import store
 from paddock.corpora.record import CorpusRecord, load_record
-from paddock.corpora.store import ensure_corpus, ensure_named, find_corpus, find_named, list_corpora, verify_corpus
+from paddock.corpora.store import ensure_corpus, ensure_named, find_named, list_corpora, verify_corpus
 from paddock.errors import CorpusError, MachineError, UsageError
 from paddock.paths import PROJECT, data_folder
 from tests.corpora.imported import import_corpus
@@ -71,10 +71,10 @@ def test_rally_accepts_the_offsets(record: CorpusRecord) -> None:
 
 def test_a_finished_corpus_is_not_made_again(record: CorpusRecord, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second call neither writes nor reads the data."""
-    monkeypatch.setattr(store, "write_corpus", None)
+    monkeypatch.setattr("paddock.corpora.generate.write_corpus", None)
     monkeypatch.setattr(store, "checksum", None)
     assert ensure_corpus("apache", DOCUMENTS) == record
-    assert find_corpus("apache", DOCUMENTS) == record
+    assert find_named("apache", None, DOCUMENTS) == record
     assert load_record(record.file.with_name("apache-60000.record.json")) == record
 
 
@@ -82,14 +82,14 @@ def test_other_numbers_are_other_corpora(record: CorpusRecord) -> None:
     """Another number of documents or another seed has files of its own; the recipe's own seed needs no naming."""
     other = ensure_corpus("apache", 1000, seed=7)
     assert other.file.name == "apache-1000-seed7.json"
-    assert find_corpus("apache", 1000) is None
-    assert find_corpus("apache", DOCUMENTS, seed=1) == record
+    assert find_named("apache", None, 1000) is None
+    assert find_named("apache", None, DOCUMENTS, seed=1) == record
     assert list_corpora() == [other, record]
 
 
 def test_nothing_is_there_at_first() -> None:
     """A fresh machine has no corpora, and looking for one makes no folder."""
-    assert find_corpus("apache") is None
+    assert find_named("apache") is None
     assert list_corpora() == []
     assert not data_folder(FOLDER).exists()
 
@@ -99,7 +99,7 @@ def test_a_changed_recipe_or_generator_makes_it_anew(record: CorpusRecord, chang
     """A corpus of an older recipe is replaced without being asked, offsets and all."""
     store.save_record(dataclasses.replace(record, **changed))
     record.file.write_text("older data\n")
-    assert find_corpus("apache", DOCUMENTS) is None
+    assert find_named("apache", None, DOCUMENTS) is None
     made = ensure_corpus("apache", DOCUMENTS)
     assert made.sha256 == record.sha256
     verify_corpus(made)
@@ -111,7 +111,7 @@ def test_a_corpus_of_an_older_paddock_is_made_anew(record: CorpusRecord) -> None
     values = json.loads(path.read_text())
     older = {name: value for name, value in values.items() if name not in ("name", "track", "origin", "details")}
     path.write_text(json.dumps({**older, "recipe": "apache"}))
-    assert find_corpus("apache", DOCUMENTS) is None
+    assert find_named("apache", None, DOCUMENTS) is None
     assert list_corpora() == []
     made = ensure_corpus("apache", DOCUMENTS)
     assert (made.sha256, list_corpora()) == (record.sha256, [made])
@@ -121,7 +121,7 @@ def test_a_corpus_of_an_older_paddock_is_made_anew(record: CorpusRecord) -> None
 def test_a_missing_file_makes_it_anew(record: CorpusRecord, missing: str) -> None:
     """Without one of its files a corpus is not finished."""
     record.file.with_name(missing).unlink()
-    assert find_corpus("apache", DOCUMENTS) is None
+    assert find_named("apache", None, DOCUMENTS) is None
     assert ensure_corpus("apache", DOCUMENTS).sha256 == record.sha256
     assert len(finished_files()) == 4
 
@@ -130,7 +130,7 @@ def test_a_missing_file_makes_it_anew(record: CorpusRecord, missing: str) -> Non
 def test_a_damaged_record_vouches_for_nothing(record: CorpusRecord, content: str) -> None:
     """Half a record is no record."""
     record.file.with_name("apache-60000.record.json").write_text(content)
-    assert find_corpus("apache", DOCUMENTS) is None
+    assert find_named("apache", None, DOCUMENTS) is None
     assert list_corpora() == []
 
 
@@ -138,7 +138,7 @@ def test_a_record_with_wrong_types_vouches_for_nothing(record: CorpusRecord) -> 
     """A number where a text belongs is damage too."""
     path = record.file.with_name("apache-60000.record.json")
     path.write_text(json.dumps({**json.loads(path.read_text()), "bytes": str(record.bytes)}))
-    assert find_corpus("apache", DOCUMENTS) is None
+    assert find_named("apache", None, DOCUMENTS) is None
 
 
 def damage(file: Path) -> None:
@@ -154,7 +154,7 @@ def test_a_wrong_checksum_is_a_sentence(record: CorpusRecord) -> None:
     """Changed data is named, with the command that makes it again, and that command's effect mends it."""
     damage(record.file)
     remedy = "make it again with './inv corpus.generate apache --documents 60000 --force'"
-    for check in (lambda: ensure_corpus("apache", DOCUMENTS), lambda: find_corpus("apache", DOCUMENTS)):
+    for check in (lambda: ensure_corpus("apache", DOCUMENTS), lambda: find_named("apache", None, DOCUMENTS)):
         with pytest.raises(CorpusError) as caught:
             check()
         assert str(caught.value) == f"{record.file} is not the file that its record describes: {remedy}."
@@ -179,7 +179,7 @@ def test_verifying_reads_everything(record: CorpusRecord) -> None:
         verify_corpus(record)
     damage(record.file)
     os.utime(record.file, ns=(record.modified_ns, record.modified_ns))
-    assert find_corpus("apache", DOCUMENTS) == record
+    assert find_named("apache", None, DOCUMENTS) == record
     with pytest.raises(CorpusError, match="is not the file that its record describes"):
         verify_corpus(record)
     record.file.unlink()
@@ -190,11 +190,11 @@ def test_verifying_reads_everything(record: CorpusRecord) -> None:
 def test_a_copied_corpus_is_read_once(record: CorpusRecord, monkeypatch: pytest.MonkeyPatch) -> None:
     """A new modification time with the same bytes is accepted after one look, and remembered."""
     os.utime(record.file)
-    found = find_corpus("apache", DOCUMENTS)
+    found = find_named("apache", None, DOCUMENTS)
     assert found is not None
     assert (found.sha256, found.modified_ns) == (record.sha256, record.file.stat().st_mtime_ns)
     monkeypatch.setattr(store, "checksum", None)
-    assert find_corpus("apache", DOCUMENTS) == found
+    assert find_named("apache", None, DOCUMENTS) == found
 
 
 def test_stale_offsets_go(record: CorpusRecord) -> None:
@@ -246,6 +246,25 @@ def test_a_name_that_is_nothing_is_a_sentence() -> None:
         find_named("app-logs", "webshop")
 
 
+def test_a_name_of_several_tracks_is_nobody_s() -> None:
+    """Nothing is picked where a corpus's name does not tell the track; all of them are said."""
+    for track in ("apache", "logs"):
+        import_corpus("shop", track=track)
+    import_corpus("web", track="logs")
+    assert (store.track_of("web"), store.track_of("nothing")) == ("logs", None)
+    with pytest.raises(UsageError, match=r"several tracks are called 'shop' \(apache, logs\): say which with --track"):
+        store.track_of("shop")
+    with pytest.raises(UsageError, match="of the track 'apache' and 'logs', not of 'syslog'"):
+        find_named("syslog", "shop")
+
+
+def test_a_record_with_another_number_of_documents_is_found_out() -> None:
+    """Rally would be told of documents that are not there, though every byte is as it was."""
+    record = dataclasses.replace(import_corpus("shop"), documents=1300)
+    with pytest.raises(CorpusError, match="has 1,200 documents, and its record says 1,300"):
+        verify_corpus(record)
+
+
 def test_a_changed_import_is_not_used() -> None:
     """It cannot be made from a recipe, so the remedy is another."""
     imported = import_corpus("shop")
@@ -285,7 +304,7 @@ def test_a_full_disk_is_noticed_beforehand(monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(MachineError, match=r"corpus apache-1000000\.json needs 3\d\d MiB in .*only 100 MiB are free"):
         ensure_corpus("apache")
     assert not left_overs()
-    assert find_corpus("apache") is None
+    assert find_named("apache") is None
 
 
 def test_progress_adds_up() -> None:
@@ -305,29 +324,34 @@ def test_progress_adds_up() -> None:
 
 MAKE = """
 import os, select, sys
-from paddock.corpora import store
+from paddock.corpora import generate, store
 if "stepwise" in sys.argv:
-    whole, unfinished = store.write_corpus, store.unfinished
-    def stepwise(*arguments, progress=None, **others):
+    whole, unfinished = generate.write_corpus, store.unfinished
+    def stepwise(*arguments, advance=None, **others):
         def report(done):
             print(done, flush=True)
             # A signal that comes just before a read would not end it.
             while not select.select([0], [], [], 0.1)[0]:
                 pass
             os.read(0, 1)
-        return whole(*arguments, progress=report if progress else None, **others)
+        return whole(*arguments, advance=report if "threads" not in others else None, **others)
     def announced(track):
         print("at the lock", flush=True)
         return unfinished(track)
-    store.write_corpus, store.unfinished = stepwise, announced
+    generate.write_corpus, store.unfinished = stepwise, announced
 print(store.ensure_corpus("apache", int(sys.argv[1])).sha256, flush=True)
 """
 
 
 KILL_AT_THE_END = """
 import os, signal
-from paddock.corpora import finish
-finish.save_record = lambda record: os.kill(os.getpid(), signal.SIGKILL)
+from pathlib import Path
+replace = Path.replace
+def killed(path, target):
+    if target.name.endswith(".record.json"):
+        os.kill(os.getpid(), signal.SIGKILL)
+    replace(path, target)
+Path.replace = killed
 """
 
 
@@ -363,7 +387,7 @@ def test_a_killed_generation_leaves_nothing_finished(
     process.send_signal(signal_number)
     assert process.wait(PATIENCE) == -signal_number
     assert finished_files() == set()
-    assert find_corpus("apache", DOCUMENTS) is None
+    assert find_named("apache", None, DOCUMENTS) is None
     assert list_corpora() == []
     assert bool(left_overs()) == (signal_number == signal.SIGKILL)
     verify_corpus(ensure_corpus("apache", DOCUMENTS))
@@ -375,7 +399,7 @@ def test_killed_before_the_record_is_not_finished() -> None:
     result = subprocess.run([sys.executable, "-c", KILL_AT_THE_END + MAKE, str(DOCUMENTS)], cwd=PROJECT, check=False)
     assert result.returncode == -signal.SIGKILL
     assert finished_files() == {"apache-60000.json", "apache-60000-1k.json", "apache-60000.json.offset"}
-    assert find_corpus("apache", DOCUMENTS) is None
+    assert find_named("apache", None, DOCUMENTS) is None
     assert list_corpora() == []
     verify_corpus(ensure_corpus("apache", DOCUMENTS))
 

@@ -12,6 +12,7 @@ import pytest
 
 from paddock import paths
 from paddock.engine import choose, choose_engine, download
+from paddock.engine.versions import DEFAULT_VERSION
 from paddock.errors import MachineError, UsageError
 
 
@@ -92,7 +93,7 @@ def test_from_9_on_elasticsearch_wants_java_21(tmp_path: Path, version: str, jav
         if accepted:
             assert choose_engine(version, engine, home, quiet).java.version == java
         else:
-            with pytest.raises(UsageError, match=r"is Java 17\.0\.15, and this Elasticsearch runs on 21 to 25"):
+            with pytest.raises(UsageError, match=r"is Java 17\.0\.15, but this Elasticsearch runs on 21 to 25"):
                 choose_engine(version, engine, home, quiet)
 
 
@@ -148,5 +149,5 @@ def test_on_an_old_python_tarballs_are_refused_and_the_embedded_engine_is_a_zip(
         with pytest.raises(MachineError, match=r"cannot unpack .* on Python .*PADDOCK_PYTHON"):
             choose_engine(None, wanted, None, quiet)
     engine = choose_engine(None, None, None, quiet, fetch=False)
-    assert engine.archive.name == "paddock-elasticsearch-8.8.2.zip"
+    assert engine.archive.name == f"paddock-elasticsearch-{DEFAULT_VERSION}.zip"
     assert engine.car_params["jdk.bundled.release_url"] == engine.archive.as_uri()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import http.server
 import io
@@ -15,6 +16,7 @@ import threading
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -37,7 +39,8 @@ def a_zip() -> bytes:
 
 
 ZIP = a_zip()
-RELEASE = Release("1.2.3", hashlib.sha512(ZIP).hexdigest(), (21,))
+SHA512 = hashlib.sha512(ZIP).hexdigest()
+RELEASE = Release("1.2.3", SHA512, root_plugin=None)
 
 
 class Server(http.server.ThreadingHTTPServer):
@@ -59,7 +62,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.server.requests.append(self.path)
-        if not self.path.endswith(".zip") or "1.2.3" not in self.path:
+        if not self.path.endswith((".zip", ".jar")) or "1.2.3" not in self.path:
             self.send_error(404)
             return
         self.send_response(200)
@@ -172,13 +175,13 @@ def test_without_a_network_the_sentence_says_what_to_do(monkeypatch: pytest.Monk
 def test_a_version_that_the_mirror_lacks_is_named(server: Server) -> None:
     """404 from the mirror names the mirror and the version."""
     with pytest.raises(MachineError, match=r"mirror http.* has no Elasticsearch 9\.9\.9"):
-        download.fetch(Release("9.9.9", "0", (21,)), quiet)
+        download.fetch(Release("9.9.9", "0"), quiet)
 
 
 def test_a_full_disk_is_said_before_the_download(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     """Too little room: nothing is asked of the network."""
     monkeypatch.setattr("shutil.disk_usage", lambda _: type("usage", (), {"free": 2**20})())
-    with pytest.raises(MachineError, match=r"needs 400 MiB .*RALLY_HOME"):
+    with pytest.raises(MachineError, match=r"needs 500 MiB .*RALLY_HOME"):
         download.fetch(RELEASE, quiet)
     assert server.requests == []
 
@@ -200,7 +203,7 @@ def test_after_kill_9_half_way_the_next_fetch_starts_clean(server: Server) -> No
     program = (
         "from tests.engine.test_download import RELEASE, quiet, ZIP\n"
         "import sys; from paddock.engine import download; from paddock.engine.versions import Release\n"
-        "download.fetch(Release('1.2.3', sys.argv[1], (21,)), quiet)"
+        "download.fetch(Release('1.2.3', sys.argv[1], None), quiet)"
     )
     child = subprocess.Popen([sys.executable, "-c", program, RELEASE.sha512], cwd=paths.PROJECT)
     try:
@@ -223,11 +226,41 @@ def test_an_archive_that_is_not_the_recorded_one_is_replaced(server: Server) -> 
     assert zips(server) == 2
 
 
+@pytest.mark.parametrize("tar", [True, False])
+def test_a_module_is_added_once_for_its_source(server: Server, monkeypatch: pytest.MonkeyPatch, tar: bool) -> None:
+    """Its files lie below modules/ in either kind of archive; with another source, or none, it is packed anew."""
+    monkeypatch.setattr("paddock.engine.download.TAR_WORKS", tar)
+    monkeypatch.setattr(download, "COMPILER", dataclasses.replace(download.COMPILER, version="1.2.3", sha512=SHA512))
+    compiled = []
+
+    def compile_module(release: Release, libraries: Path, java: Path, compiler: Path) -> dict[str, bytes]:
+        compiled.append(([jar.name for jar in libraries.iterdir()], java.name, compiler.read_bytes() == ZIP))
+        return {"a.jar": b"classes"}
+
+    monkeypatch.setattr(download.root_module, "compile_module", compile_module)
+    with_module = dataclasses.replace(RELEASE, root_plugin="parameters")
+    for _ in range(2):
+        archive = download.fetch(with_module, quiet)
+    assert compiled == [(["elasticsearch-1.2.3.jar"], "java", True)]
+    name = "elasticsearch-1.2.3/modules/paddock-root/a.jar"
+    if tar:
+        with tarfile.open(archive) as packed:
+            assert packed.extractfile(name).read() == b"classes"
+    else:
+        with zipfile.ZipFile(archive) as packed:
+            assert packed.read(name) == b"classes"
+    monkeypatch.setattr(download.root_module, "fingerprint", lambda: "of another source")
+    assert not download.is_present(with_module)
+    assert not download.is_present(RELEASE)
+    download.fetch(with_module, quiet)
+    assert len(compiled) == 2
+
+
 def test_an_unknown_version_names_the_known_ones() -> None:
     """--version of something that is not embedded says what is, and the other way."""
     from paddock.engine.versions import release
 
-    with pytest.raises(UsageError, match=r"8\.8\.3 is not available embedded .*8\.8\.2.*--engine official"):
+    with pytest.raises(UsageError, match=r"8\.8\.3 is not available embedded .*8\.8\.2.*9\.2\.4.*--engine official"):
         release("8.8.3")
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddock.engine.java import choose_java, embedded_java, inspect_java, major_version
+from paddock.engine.versions import choose_java, embedded_java, inspect_java, major_version
 from paddock.errors import MachineError, UsageError
 
 
@@ -64,9 +64,26 @@ def test_a_java_that_is_not_there_is_named(wanted: str, sentence: str) -> None:
         choose_java((21, 17), wanted, {})
 
 
+def test_a_java_without_the_modules_is_passed_over_or_refused(tmp_path: Path) -> None:
+    """A JRE is told from a whole JDK by its own list, before anything starts; the sentence names what is missing."""
+    small, whole = a_java(tmp_path, "21.0.1"), a_java(tmp_path, "22.0.1")
+    (Path(small) / "release").write_text('JAVA_VERSION="21.0.1"\nMODULES="java.base jdk.attach"\n')
+    (Path(whole) / "release").write_text('MODULES="java.base jdk.jdi jdk.jlink"\n')
+    needed = ("jdk.jdi", "jdk.jlink")
+    java, notes = choose_java((21, 22), None, {"JAVA21_HOME": small, "JAVA_HOME": whole}, needed)
+    assert java.version == "22.0.1"
+    assert "needs a whole JDK, with the modules jdk.jdi and jdk.jlink: it is passed over" in notes[0]
+    with pytest.raises(UsageError, match=r"is Java 21\.0\.1, but this Elasticsearch needs a whole JDK"):
+        choose_java((21, 22), small, {}, needed)
+    with pytest.raises(
+        MachineError, match=r"embedded JRE is Java .* a whole JDK.*jdk\.jlink: point JAVA_HOME to a fitting JDK"
+    ):
+        choose_java((21,), None, {}, needed)
+
+
 def test_a_java_that_elasticsearch_does_not_run_on_is_refused(tmp_path: Path) -> None:
     """An explicit choice that cannot work is an error, not a note."""
-    with pytest.raises(UsageError, match=r"is Java 25\.0\.1, and this Elasticsearch runs on 17 to 21"):
+    with pytest.raises(UsageError, match=r"is Java 25\.0\.1, but this Elasticsearch runs on 17 to 21"):
         choose_java((21, 17), a_java(tmp_path, "25.0.1"), {})
 
 

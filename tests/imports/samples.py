@@ -61,10 +61,10 @@ def parsed(
     quick: bool = True,
     **choice: str,
 ) -> Parsed:
-    """What a format makes of lines; not ``quick``: each line by itself, whatever the format."""
+    """What a format makes of lines; not ``quick``: JSON as the standard library reads it."""
     data = "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape")
     block = Block("sample.log", 1, data.count(b"\n"), data, years)
     parser = BlockParser(ParsingPlan(FormatChoice(format, **choice), shape, key))
     if not quick:
-        parser._quick = parser._objects = None
+        parser._objects = None
     return parser.parse(block)

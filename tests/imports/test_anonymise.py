@@ -20,7 +20,7 @@ from paddock.imports.pseudonyms import Pseudonyms
 from paddock.imports.shape import track_shape
 from paddock.imports.summary import Audit
 from paddock.imports.text import to_json
-from tests.imports.samples import access_log, parsed
+from tests.imports.samples import ANY_SHAPE, access_log, parsed
 
 KEY = b"a key of the tests, 32 bytes lon"
 ANONYMISER = Anonymiser(KEY)
@@ -156,7 +156,9 @@ def test_names_agree_wherever_they_stand() -> None:
 @pytest.mark.parametrize(
     "name",
     ["user", "user.name", "user.id", "user-name", "client_user", "displayName", "userId", "user_id", "owner", "e-mail",
-     "password", "api_key", "session.id", "X-Auth-Token", "http.request.headers.cookie", "accessToken"],
+     "password", "api_key", "session.id", "X-Auth-Token", "http.request.headers.cookie", "accessToken",
+     "first_name", "surname", "phoneNumber", "home.address", "streetAddress", "zip_code", "IBAN", "creditCardNumber",
+     "card_number", "cvv", "birthday", "date_of_birth", "taxId", "passportNumber"],
 )  # fmt: skip
 @pytest.mark.parametrize(
     "value", ["margaret hill", 123456, -1234.56, ["margaret", 123456], {"name": "margaret", "ids": [123456]}]
@@ -398,10 +400,12 @@ def test_what_stays_is_counted() -> None:
 
 @pytest.mark.parametrize("quick", [True, False])
 def test_numbers_that_stay_are_counted(quick: bool) -> None:
-    """Those of fields too, in bulk and line by line: an order's number may be somebody's."""
+    """Those of fields too, in bulk and line by line, but for fields that are numbers to the track, such as status."""
     kept = parsed("apache-combined", access_log(20), track_shape("apache"), KEY, quick=quick).kept
-    assert kept["200"] == 18
-    assert kept["101"] == 1
+    assert not {"200", "101"} & kept.keys()
+    assert {"200", "101"} <= parsed("apache-combined", access_log(20), ANY_SHAPE, KEY, quick=quick).kept.keys()
+    text = parsed("json-lines", ['{"time":1714566896,"status":404,"path":"404 5"}'], track_shape("apache"), KEY)
+    assert text.kept == {"404": 1, "5": 1}
     assert parsed("json-lines", ['{"time":1714566896,"order":4711,"x":true}'], key=KEY, quick=quick).kept == {"4711": 1}
 
 

@@ -9,8 +9,14 @@ import shlex
 import subprocess
 from pathlib import Path
 
+import pytest
+
+from paddock.corpora.record import CorpusRecord
+from paddock.corpora.store import ensure_corpus
+from paddock.imports import ImportOptions
+from paddock.imports.run import import_corpus
 from paddock.paths import PROJECT, data_folder
-from tests.command_line import command_line, one_sentence, run_paddock
+from tests.command_line import command_line, one_sentence, run_here, run_paddock
 from tests.imports.samples import ERRORS, access_log, write_lines
 
 
@@ -24,7 +30,7 @@ def test_a_log_becomes_a_corpus_that_a_race_takes(tmp_path: Path) -> None:
     summary = json.loads(result.stdout)
     assert (summary["documents"], summary["bad"], summary["track"]) == (300, 4, "apache")
     assert re.search(r"^our-web +apache +imported +300 ", run_paddock("corpora").stdout, re.MULTILINE)
-    assert "our-web-300.json: as recorded." in run_paddock("corpus.verify").stdout
+    assert "our-web-300.json: as recorded, 300 documents." in run_paddock("corpus.verify").stdout
     race = run_paddock("race", "--dry-run", "--corpus", "our-web")
     assert '"corpus_file": "our-web-300.json"' in race.stdout
 
@@ -136,3 +142,66 @@ def test_no_file_is_lost_to_an_audit(tmp_path: Path) -> None:
     assert audit.read_text() == "mine"
     done = run_paddock(*words, "--force")
     assert f"all of it is in {audit}" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (
+            "corpus.import x --anonymize",
+            "corpus.import has no option --anonymize. Did you mean --anonymise? './inv --help",
+        ),
+        ("corpus.import x --name", "The option --name needs a value behind it. './inv --help corpus.import' shows"),
+        ("corpus.import", "corpus.import lacks its FILE: a log file, plain, .gz"),
+        ("corpus.import a race --name x", "There is more than one file ('a', 'race'): put a pattern in quotes"),
+        ("corpus.generat apache", "There is no task 'corpus.generat'. Did you mean corpus.generate? './inv --list'"),
+        ("race --corpsu x", "The task race has no option --corpsu. Did you mean --corpus?"),
+        ("race apache", "The task race takes no 'apache'. './inv --help race' shows what it takes."),
+        ("--lsit", "There is no option --lsit. Did you mean --list?"),
+    ],
+)
+def test_what_was_nearly_meant_is_a_sentence(words: str, sentence: str) -> None:
+    """Of every task, not in the words of a parser."""
+    result = run_paddock(*words.split())
+    assert (result.returncode, result.stdout) == (2, "")
+    assert sentence in one_sentence(result)
+
+
+def test_a_corpus_is_inspected_and_verified_by_its_name(tmp_path: Path) -> None:
+    """An imported one as one of a recipe; what is no name of one, or of several, is a sentence."""
+    log = write_lines(tmp_path / "access.log", access_log(1200))
+    imported = run(log, "mine", "apache")
+    generated = ensure_corpus("syslog", 1000)
+    for record in (imported, generated):
+        done = run_here("corpus.inspect", record.name, "--json")
+        assert done.returncode == 0, done.stderr
+        inspected = json.loads(done.stdout)
+        assert (inspected["lines"], inspected["bytes"]) == (record.documents, record.bytes)
+        verified = run_here("corpus.verify", "--name", record.name).stdout
+        assert verified == f"{record.file}: as recorded, {record.documents:,} documents.\n"
+    assert "No corpus of the recipe 'apache' is made yet: './inv corpus.generate apache'" in one_sentence(
+        run_here("corpus.inspect", "apache")
+    )
+    assert "There is no corpus at hand 'mien'. Did you mean 'mine'?" in one_sentence(
+        run_here("corpus.verify", "--name", "mien")
+    )
+    other = run(log, "mine", "logs")
+    said = one_sentence(run_here("corpus.inspect", "mine"))
+    assert f"There are 2 corpora called 'mine': name the file of one, {imported.file} or {other.file}." in said
+    race = one_sentence(run_here("race", "--corpus", "mine", "--dry-run"))
+    assert "Corpora of several tracks are called 'mine' (apache, logs): say which with --track" in race
+    other.file.write_bytes(other.file.read_bytes()[:-1] + b" ")
+    damaged = run_here("corpus.verify", "--name", "mine")
+    assert (damaged.returncode, f"{imported.file}: as recorded" in damaged.stdout) == (4, True)
+    assert f"{other.file} is not the file that its record describes" in one_sentence(damaged)
+
+
+def run(log: Path, name: str, track: str) -> CorpusRecord:
+    """An import."""
+    return import_corpus(ImportOptions((str(log),), name=name, track=track), processes=1).record
+
+
+def test_an_unknown_archive_is_refused_with_those_that_there_are(tmp_path: Path) -> None:
+    """Before anything is read."""
+    result = run_here("corpus.import", str(tmp_path / "x"), "--name", "x", "--archive", "gz")
+    assert "--archive takes zst, or bz2 for older Rallies, not 'gz'." in one_sentence(result)

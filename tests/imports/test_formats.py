@@ -18,7 +18,7 @@ from paddock.imports.detect import fits
 from paddock.imports.formats.catalogue import FormatChoice
 from paddock.imports.formats.expressions import PATTERNS, compile_grok
 from paddock.imports.formats.json_lines import JsonLines
-from paddock.imports.parsing import BlockParser, Parsed
+from paddock.imports.parsing import Parsed
 from paddock.imports.shape import Shape, track_shape
 from paddock.imports.sources import Block
 from paddock.imports.text import to_json
@@ -156,11 +156,12 @@ def test_json_is_read_as_the_standard_library_reads_it(shape: Shape, lines: list
 def test_usual_json_takes_the_quick_way(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nested, with nulls, numbers of 64 bits and texts of any language; only what is unusual is parsed line by line."""
     one_by_one: list[str] = []
-    monkeypatch.setattr(BlockParser, "_slow", lambda _self, text, *_: one_by_one.append(text))
+    event = JsonLines.event
+    monkeypatch.setattr(JsonLines, "event", lambda self, line: one_by_one.append(line) or event(self, line))
     usual = '{"ts":1714566896,"a":{"b":[1,null]},"message":"größer","n":18446744073709551615,"f":0.5}'
     rounded = '{"ts":1714566896,"n":18446744073709551616}'
-    assert parsed("json-lines", [usual, rounded, usual]).documents == 2
-    assert one_by_one == [rounded + "\n"]
+    assert parsed("json-lines", [usual, rounded, usual]).documents == 3
+    assert one_by_one == [rounded]
 
 
 @pytest.mark.parametrize(("begin", "end"), [("[", "]"), ('{"a":', "}")])
@@ -227,6 +228,17 @@ def test_stack_traces_are_joined() -> None:
     assert first["stack_trace"] == "\n".join(TRACE)
     assert "stack_trace" not in second
     assert (result.lines, result.documents, result.joined, result.bad) == (9, 2, 7, [])
+
+
+def test_further_lines_belong_to_their_event() -> None:
+    """PostgreSQL's statements, and a traceback in Rally's own log."""
+    [found] = documents(
+        "postgresql", "2024-05-01 12:34:56.789 UTC [1] STATEMENT:  select 1", "\tfrom t", "\twhere 1 = 1"
+    )
+    assert found["message"] == "select 1\n\tfrom t\n\twhere 1 = 1"
+    trace = ["Traceback (most recent call last):", '  File "a.py", line 7, in b', "OSError: gone"]
+    [found] = documents("rally", "2024-05-01 12:34:56,789 actor/PID:7 esrally.actor ERROR failed", *trace)
+    assert (found["message"], found["stack_trace"]) == ("failed", "\n".join(trace))
 
 
 def test_lines_before_the_first_event_are_bad() -> None:
@@ -412,6 +424,16 @@ def test_a_time_field_is_for_formats_with_fields() -> None:
         ("android", "05-01 12:34:56.789  1702  2395 D WindowManager: frozen: no",
          {"@timestamp": "2025-05-01T12:34:56.789Z", "pid": 1702, "thread": "2395", "level": "DEBUG",
           "logger": "WindowManager", "message": "frozen: no"}),
+        ("postgresql", "2024-05-01 12:34:56.789 UTC [1234] bob@shop LOG:  statement: select 1",
+         {"pid": 1234, "user": "bob", "database": "shop", "level": "LOG", "message": "statement: select 1"}),
+        ("postgresql", "2024-05-01 12:34:56.789 UTC [1234] ERROR:  syntax error at or near \"x\"",
+         {"pid": 1234, "level": "ERROR", "message": 'syntax error at or near "x"'}),
+        ("klog", "W0501 12:34:56.789012    1234 server.go:12] ready: 7",
+         {"@timestamp": "2025-05-01T12:34:56.789Z", "level": "WARNING", "thread": "1234", "logger": "server.go:12",
+          "message": "ready: 7"}),
+        ("rally", "2024-05-01 12:34:56,789 -not-actor-/PID:1234 esrally.racecontrol INFO ready: 7",
+         {"actor": "-not-actor-", "pid": 1234, "logger": "esrally.racecontrol", "level": "INFO",
+          "message": "ready: 7"}),
     ],
 )  # fmt: skip
 def test_formats_of_one_layout(format: str, line: str, expected: dict[str, Any]) -> None:  # noqa: A002

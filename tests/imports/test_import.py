@@ -8,7 +8,9 @@ import io
 import json
 import os
 import re
+import shlex
 import stat
+import statistics
 import sys
 import threading
 import time
@@ -16,14 +18,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
-from paddock.corpora.finish import unfinished
-from paddock.corpora.record import FROM_IMPORT
+from paddock.corpora.record import FROM_IMPORT, unfinished
 from paddock.corpora.store import find_named, list_corpora, verify_corpus
 from paddock.errors import FileError, MachineError, PaddockError, UsageError
-from paddock.imports import ImportOptions, ImportSummary, import_corpus
+from paddock.imports import ImportOptions
 from paddock.imports import parsing as parsing_workers
-from paddock.paths import data_folder
+from paddock.imports.run import import_corpus
+from paddock.imports.summary import A_LAP, ImportSummary
+from paddock.paths import PROJECT, data_folder
 from tests.imports.samples import BROWSER, ERRORS, USUAL, access_log, write_lines
 
 APACHE = "paddock-apache"
@@ -92,7 +96,15 @@ def test_every_line_is_accounted_for(tmp_path: Path) -> None:
     assert set_aside[4][3].endswith("... (3,145,728 bytes)")
     assert set_aside[5][1:] == ["209", "longer than 1 MiB", f"{'y' * 1000} ... (10,485,760 bytes)"]
     text = summary.render()
-    for part in ("202 documents", "210 lines", "2 blank", "6 bad", "2 x longer than 1 MiB", "no UTF-8", "web.bad.txt"):
+    for part in (
+        "202 documents",
+        "210 lines",
+        "2 blank lines",
+        "6 bad ones",
+        "2 x longer than 1 MiB",
+        "no UTF-8",
+        "web.bad.txt",
+    ):
         assert part in text
 
 
@@ -272,13 +284,61 @@ def test_a_wrong_format_is_told_the_right_one(tmp_path: Path) -> None:
         run(log, format="syslog")
     with pytest.raises(FileError, match=r"the format regex fits 0 .* The best fit is apache-combined"):
         run(log, format="regex=(?P<time>x)")
-    prose = write_lines(tmp_path / "prose.txt", ["It was a dark and stormy night."] * 10)
-    with pytest.raises(FileError, match=r"no format fits most of the first 10 lines\. No format that is known fits"):
-        run(prose)
-    objects = write_lines(tmp_path / "x.json", ['{"when":"2026-01-05T10:00:00Z","message":"x"}'] * 10)
-    with pytest.raises(FileError, match="They are JSON, but most often: no field with a time; --time-field"):
-        run(objects)
     assert files() == set()
+
+
+def test_a_log_that_nothing_fits_gets_an_expression_that_does(tmp_path: Path) -> None:
+    """Made from its first lines, tried on them, and ready to be copied; none where no line has a time."""
+    for number, lines in enumerate(
+        (
+            [f"[{n + 1:02d}.05.2024 12:34:{n:02d}] WARN (main) it's {n}" for n in range(20)],
+            [f"id{n}|17145668{n:02d}.123|INFO|it's {n}" for n in range(20)],
+            [f"svc-{n}: 05/{n + 3:02d}/2024 10:11:12 it {n}" for n in range(20)],
+        )
+    ):
+        log = write_lines(tmp_path / f"{number}.log", lines)
+        with pytest.raises(FileError, match="which reads 20 of the first 20 lines") as refused:
+            run(log)
+        words = shlex.split(str(refused.value).partition("for example ")[2].partition(", which")[0])
+        options = {name[2:].replace("-", "_"): value for name, value in zip(words[::2], words[1::2], strict=True)}
+        found = documents(run(log, name=f"own{number}", **options))
+        assert len({document["@timestamp"] for document in found}) == 20
+        assert found[7]["message"].endswith(("it's 7", "it 7"))
+        assert found[0].get("level") == ["WARN", "INFO", None][number]
+    prose = write_lines(tmp_path / "prose.txt", ["It was a dark and stormy night."] * 10)
+    with pytest.raises(FileError, match=r"first 10 lines\. No format .*, with a field for the time\."):
+        run(prose)
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "sentence"),
+    [
+        ('{"time":"5 o\'clock","a":1}\n', {}, r"x\.json:1: .* time '5 o'clock' cannot be read: .* --time-format"),
+        ('{"time":"soon"}\n', {"format": "json-lines"}, r"time 'soon' cannot be read: .* --time-format"),
+        (
+            '{"when":"2026-01-05T10:00:00Z","a":1}\n',
+            {},
+            r"no field with a time \(the first one has when, a\)",
+        ),
+        (
+            '{"a":1}\n',
+            {"format": "json-lines", "time_field": "b"},
+            r"no field 'b' .*jq -c '\.time",
+        ),
+        ('[{"time":1},{"time":2}]', {}, r"one array, .*: make them with \"jq -c '\.\[\]' /.*/x\.json \| ./inv corpus"),
+        ('[\n {"time":1},\n {"time":2}\n]\n', {"format": "json-lines"}, r"one array, .*jq -c '\.\[\]' "),
+        ('{\n "time":1\n}\n', {}, r"one object over several lines, .*jq -c '\.' "),
+    ],
+)
+def test_json_that_is_no_log_yet_is_told_what_it_lacks(
+    tmp_path: Path, content: str, options: dict[str, Any], sentence: str
+) -> None:
+    """A time that can be read, with the value that cannot; a field with a time at all; an object per line."""
+    log = tmp_path / "x.json"
+    log.write_text(content)
+    with pytest.raises(FileError, match=sentence):
+        run(log, name="json", **options)
+    assert files("paddock-logs") == set()
 
 
 def test_too_many_bad_lines_end_it(tmp_path: Path) -> None:
@@ -288,7 +348,7 @@ def test_too_many_bad_lines_end_it(tmp_path: Path) -> None:
     for limit in ("1%", "3", "3.5%"):
         with pytest.raises(UsageError, match=sentence.format(limit)):
             run(log, max_bad=limit)
-        assert len((data_folder(APACHE) / "web.failed.bad.txt").read_text().splitlines()) == 4
+        assert len((data_folder(APACHE) / "web.bad.failed.txt").read_text().splitlines()) == 4
         assert list_corpora() == []
     for limit in ("4", "4%", "100%"):
         assert run(log, max_bad=limit, force=True).record.documents == 100
@@ -405,7 +465,7 @@ def test_access_logs_of_hosts_by_name_go_to_the_track_logs(tmp_path: Path) -> No
     assert documents(run(log, track="logs", name="named"))[0]["clientip"] == "client.example"
     with pytest.raises(UsageError, match=r"'clientip' is no ip.*, such as --track logs, which takes any values"):
         run(log)
-    assert BROWSER not in (data_folder(APACHE) / "web.failed.bad.txt").read_text()
+    assert BROWSER not in (data_folder(APACHE) / "web.bad.failed.txt").read_text()
 
 
 @pytest.mark.parametrize("anonymise", [False, True])
@@ -427,15 +487,55 @@ def test_fields_lost_only_later_are_noticed_too(tmp_path: Path) -> None:
 
 
 def test_assumed_years_and_zones_are_said(tmp_path: Path) -> None:
-    """Lines of 2005 would quietly become this year's."""
+    """Lines of 2005 would quietly become this year's; an option that was given is not recommended."""
     log = write_lines(tmp_path / "syslog", ["Jun 14 15:16:01 combo sshd[19939]: session opened"] * 5)
     said = run(log, name="sys").render()
     assert "Lines have no year: it was concluded from the time when each file was last changed" in said
+    assert "so check the times above; --year says otherwise." in said
     assert "Times have no zone: they were taken as UTC; --zone says otherwise." in said
-    assert "concluded from --year 2005" in run(log, name="sys2", year=2005).render()
-    web = run(write_lines(tmp_path / "access.log", access_log(50))).render()
-    assert "no year" not in web
-    assert "no zone" not in web
+    said = run(log, name="sys2", year=2005, zone="+02:00").render()
+    assert "concluded from --year 2005, so check the times above." in said
+    assert "they were taken as +02:00." in said
+    assert "says otherwise" not in said
+    assert "Times from 2005-06-14T13:16:01.000Z to" in said
+    web = write_lines(tmp_path / "access.log", access_log(50))
+    assert not re.search("no year|no zone|not used", run(web).render())
+
+
+def test_years_and_zones_that_times_have_themselves_are_said_to_be_unused(tmp_path: Path) -> None:
+    """Who gives them expects them to do something."""
+    web = write_lines(tmp_path / "access.log", access_log(50))
+    said = run(web, year=2020, zone="Europe/Berlin").render()
+    assert "--year 2020 was not used: all times have a year of their own." in said
+    assert "--zone Europe/Berlin was not used: all times have a zone of their own." in said
+
+
+def test_times_before_there_were_logs_are_doubted(tmp_path: Path) -> None:
+    """Seconds since a program's start become 1970; not doubted where they are moved to now anyway."""
+    log = write_lines(tmp_path / "x.json", [f'{{"t":{number}.5,"m":"x"}}' for number in range(20)])
+    assert "Times before 1990 are seldom meant" in run(log, name="json").render()
+    assert "Times before 1990" not in run(log, name="json2", shift_to_now=True).render()
+    assert "Times before 1990" not in run(write_lines(tmp_path / "access.log", access_log(50))).render()
+
+
+def test_few_documents_are_warned_of(tmp_path: Path) -> None:
+    """With the number that a lap of most shipped tournaments takes, which is what their files say."""
+    shipped = [yaml.safe_load(file.read_text())["lap_documents"] for file in (PROJECT / "tournaments").glob("*.yml")]
+    assert statistics.median(shipped) == A_LAP
+    line = USUAL + "\n"
+    (tmp_path / "few.log").write_text(line * 300)
+    assert "300 documents are fewer than the 200,000 of a lap of most tournaments" in run(tmp_path / "few.log").render()
+    (tmp_path / "enough.log").write_text(line * A_LAP)
+    assert "are fewer" not in run(tmp_path / "enough.log", name="enough").render()
+
+
+def test_the_summary_counts_what_there_is(tmp_path: Path) -> None:
+    """Lines joined to events where there are any, and sizes below a MiB."""
+    lines = ["2024-05-01 12:34:56,789 INFO [main] o.e.S - x", "a.b.CException: y", "\tat a.b(C.java:1)"] * 5
+    said = run(write_lines(tmp_path / "app.log", lines), name="app").render()
+    assert "5 events, 10 more that belong to an event before them, 0 blank lines, 0 bad ones." in said
+    assert not re.search(r"\b0 (MiB|KiB|MB/s)", said)
+    assert "belong to an event" not in run(write_lines(tmp_path / "access.log", access_log(5))).render()
 
 
 def test_a_fitting_regex_with_an_unreadable_time_is_told_so(tmp_path: Path) -> None:
@@ -490,11 +590,22 @@ def test_bad_lines_belong_to_the_corpus_that_survives(tmp_path: Path) -> None:
     bad_file = data_folder(APACHE) / "web.bad.txt"
     run(write_lines(tmp_path / "a.log", [*access_log(100), *ERRORS]), max_bad="10")
     before = bad_file.read_bytes()
-    with pytest.raises(UsageError, match=r"web\.failed\.bad\.txt"):
+    with pytest.raises(UsageError, match=r"web\.bad\.failed\.txt"):
         run(write_lines(tmp_path / "b.log", [*access_log(10), *ERRORS[:3]]), max_bad="1", force=True)
     assert bad_file.read_bytes() == before
     run(write_lines(tmp_path / "c.log", access_log(10)), force=True)
     assert not bad_file.exists()
+
+
+def test_bad_lines_of_a_failed_import_are_no_other_corpus_s(tmp_path: Path) -> None:
+    """Whatever that is called."""
+    for other in ("web.failed", "web.bad.failed"):
+        run(write_lines(tmp_path / "a.log", [*access_log(100), *ERRORS]), name=other, max_bad="10")
+    before = {path: path.read_bytes() for path in data_folder(APACHE).glob("web.*.bad.txt")}
+    assert len(before) == 2
+    with pytest.raises(UsageError, match="are bad"):
+        run(write_lines(tmp_path / "b.log", [*access_log(10), *ERRORS[:3]]), max_bad="1")
+    assert {path: path.read_bytes() for path in before} == before
 
 
 def test_two_imports_of_one_name_at_once(tmp_path: Path) -> None:
@@ -548,7 +659,16 @@ def test_an_anonymised_import_ends_with_an_audit(tmp_path: Path) -> None:
     assert ["numbers", "60", "22"] in written
     assert not re.search(r"bob|203\.0\.113", audit.read_text() + summary.record.file.read_text())
     other = tmp_path / "other.txt"
-    run(write_lines(tmp_path / "x", ['{"time":1,"bob":7}']), name="json", anonymise=True, audit=str(other))
-    assert other.read_text() == "numbers\t1\t7\nnames\t\tbob\n"
+    lines = ['{"time":1,"bob":7,"m":"at build.zone with blk_3886504 9 9 9 again again"}']
+    run(write_lines(tmp_path / "x", lines), name="json", anonymise=True, audit=str(other))
+    found = other.read_text().splitlines()
+    assert found[0].startswith("# What --anonymise left as it was: kind, how often, text. Look through it")
+    assert [line for line in found if line and line[0] != "#"] == [
+        "words\t2\tagain", "words\t1\tat", "words\t1\twith", "names\t\tbob", "names\t\tm", "hosts\t1\tbuild.zone",
+        "tokens\t1\tblk_3886504", "numbers\t3\t9", "numbers\t1\t7",
+    ]  # fmt: skip
+    assert [line.split(",")[0] for line in found if line[:2] == "# "][2:] == [
+        "# words", "# names", "# hosts", "# tokens", "# numbers"
+    ]  # fmt: skip
     with pytest.raises(UsageError, match="--audit is for --anonymise"):
         run(tmp_path / "log", name="sys2", audit=str(audit))

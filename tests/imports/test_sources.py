@@ -5,9 +5,15 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
+import lzma
 import os
+import shlex
+import shutil
+import subprocess
 import sys
+import tarfile
 import threading
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -171,3 +177,45 @@ def test_carriage_returns_end_lines_only_where_nothing_else_does(tmp_path: Path,
     path = tmp_path / "log"
     path.write_bytes(data)
     assert contents(path) == expected
+
+
+def _tar(mode: str) -> bytes:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode=mode) as archive:
+        for name in ("a.log", "b.log"):
+            entry = tarfile.TarInfo(name)
+            entry.size = len(TEXT)
+            archive.addfile(entry, io.BytesIO(TEXT))
+    return packed.getvalue()
+
+
+def _zip() -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.log", TEXT)
+        archive.writestr("b.log", TEXT)
+    return packed.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("packed", "files"),
+    [
+        (lzma.compress(TEXT), 1),
+        (_zip(), 2),
+        (_tar("w:"), 2),
+        (_tar("w:gz"), 2),
+        (_tar("w:bz2"), 2),
+        (zstandard.ZstdCompressor().compress(_tar("w:")), 2),
+    ],
+    ids=["xz", "zip", "tar", "tgz", "tbz", "tar.zst"],
+)
+def test_other_archives_come_with_the_command_that_unpacks_them(tmp_path: Path, packed: bytes, files: int) -> None:
+    """The very command writes the log, where its program is installed."""
+    path = tmp_path / "log"
+    path.write_bytes(packed)
+    with pytest.raises(FileError, match=r"unpack it on the way, '.* FILE \| \./inv corpus\.import - --name") as refused:
+        open_sources([str(path)])
+    program, *words = shlex.split(str(refused.value).partition("way, '")[2].partition(" FILE")[0])
+    if shutil.which(program) and (program != "tar" or "--zstd" not in words or shutil.which("zstd")):
+        done = subprocess.run([program, *words, str(path)], capture_output=True, check=True)
+        assert done.stdout == TEXT * files

@@ -57,6 +57,17 @@ def test_what_is_no_time_is_refused(text: str) -> None:
         read(text)
 
 
+@pytest.mark.parametrize("zone", ["+02:00", "+0200", "+02"])
+def test_a_zone_may_be_an_offset(zone: str) -> None:
+    """Of times that have none; what is no offset is a sentence."""
+    assert read("2024-01-01 12:00:00", zone) == "2024-01-01T10:00:00.000Z"
+    assert read("2024-01-01 12:00:00+01:00", zone) == "2024-01-01T11:00:00.000Z"
+    assert read("Jan  1 12:00:00", "-05:30") == "2026-01-01T17:30:00.000Z"
+    for wrong in ("+25:00", "+2", "02:00"):
+        with pytest.raises(UsageError, match=r"no time zone .* or an offset such as \+02:00"):
+            read("2024-01-01 12:00:00", wrong)
+
+
 def test_times_without_a_zone_are_of_the_given_one() -> None:
     """Summer and winter time as the zone had them; a zone in the text wins."""
     assert read("2024-01-15 12:00:00", "Europe/Berlin") == "2024-01-15T11:00:00.000Z"

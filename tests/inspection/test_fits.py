@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddock.inspection.model import frequency_slope, heaps_exponent, quantiles, terms_per_million
-from paddock.inspection.terms import TermCounter
+from paddock.inspection.measure import quantiles
+from paddock.inspection.terms import TermCounter, frequency_slope, heaps_exponent, terms_per_million
 
 
 @pytest.mark.parametrize("exponent", [0.75, 1.0, 1.25, 1.5])

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from paddock.command_line.corpora import corpus_inspect
 from paddock.corpora.generate import write_corpus
 from paddock.corpora.recipe import load_recipe
-from paddock.corpora.sized_text import size_weights
+from paddock.corpora.template_log import size_weights
 from paddock.errors import FileError, UsageError
 from paddock.inspection import Inspection, inspect, recipe_sizes, render
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddock.inspection.lines import MONTHS, Clock, find_time, time_of_value
+from paddock.inspection.lines import MONTHS, Times, find_time, time_of_value
 
 ZONES = st.integers(-14 * 60, 14 * 60).map(lambda minutes: datetime.timezone(datetime.timedelta(minutes=minutes)))
 MOMENTS = st.datetimes(datetime.datetime(1970, 1, 2), datetime.datetime(2100, 1, 1), timezones=ZONES)
@@ -78,7 +78,7 @@ def test_other_values_are_no_times(value: object) -> None:
 @given(st.lists(st.integers(10_000, 20_000), min_size=1, max_size=50))
 def test_steps_back_are_counted(seconds: list[int]) -> None:
     """Lines earlier than the one before, the largest such step, the first and the last time."""
-    clock = Clock()
+    clock = Times()
     for each in seconds:
         clock.tick(time_of_value(each))
     clock.tick(None)

@@ -14,7 +14,6 @@ from paddock.sampling.records import (
     Collections,
     DriverUsage,
     IndexCounters,
-    MachineUsage,
     NodeCounters,
     ProcessUsage,
     Sample,
@@ -147,7 +146,7 @@ class Scene:
             problem="No answer from the cluster (ReadTimeoutError)." if lost else None,
             nodes=None if lost else {"node": self._node(second)},
             indices=None if lost else self._indices(second),
-            machine=MachineUsage(90.0, self.steal, 2.0),
+            steal_percent=self.steal,
             driver=DriverUsage(3, 1.5 + 0.5 * self._busy(second), 300 * 2**20 + second, self.busiest),
         )
 
@@ -158,8 +157,6 @@ class Scene:
         return NodeCounters(
             name="rally-node-0",
             cpu_seconds=float(round(cpu)),
-            uptime_seconds=8.0 + second,
-            heap_bytes=500 * 2**20,
             collectors={"young": Collections(5 + second, 50 + 13 * second), "old": Collections(0, 0)},
             write_rejected=self.rejected if second > 5 else 0,
             process=process if self.local else None,

@@ -9,14 +9,16 @@ from pathlib import Path
 import pytest
 
 from paddock import cars
-from paddock.circumstances import circumstances
-from paddock.doctor import BAD, examine
+from paddock.command_line.doctor import BAD, examine
 from paddock.engine import Engine
-from paddock.engine.java import Java, embedded_java
+from paddock.engine.versions import Java, embedded_java
 from paddock.errors import MachineError, UsageError
-from paddock.imports import ImportOptions, import_corpus
+from paddock.imports import ImportOptions
+from paddock.imports.run import import_corpus
 from paddock.paths import PROJECT
-from paddock.race.options import RaceOptions, check_java_options, prepare
+from paddock.race import RaceOptions
+from paddock.race.circumstances import circumstances
+from paddock.race.options import check_java_options, prepare
 from tests.sampling.fake_elasticsearch import FakeElasticsearch
 
 
@@ -47,7 +49,7 @@ def test_a_race_with_a_corpus_that_is_there_loads_no_generator() -> None:
 
 def test_what_race_json_does_not_say_stands_in_the_user_tags() -> None:
     """Engine, Java and test mode are recorded; the user's own tags come on top."""
-    tags = prepared(user_tags="ticket:7,engine:mine", test_mode=True).request.user_tags
+    tags = prepared(user_tags={"ticket": 7, "engine": "mine"}, test_mode=True).request.user_tags
     assert tags["ticket"] == "7"
     assert tags["engine"] == "mine"
     assert tags["java"].startswith("21")
@@ -109,7 +111,10 @@ def test_an_imported_corpus_can_be_raced_on(tmp_path: Path) -> None:
         ({"corpus": "our-web", "seed": 7}, r"was imported, so it has no seed"),
         ({"corpus": "our-web", "documents": 5000}, r"has 3 documents, not 5,000"),
         ({"corpus": "our-web", "track": "app-logs"}, r"The corpus 'our-web' has documents of the track 'apache'"),
-        ({"corpus": "our-web", "params": "corpus_file:other.jsonl"}, r"--corpus and the track parameter corpus_file"),
+        (
+            {"corpus": "our-web", "params": {"corpus_file": "other.jsonl"}},
+            r"--corpus and the track parameter corpus_file",
+        ),
     ],
 )
 def test_a_corpus_that_cannot_be_meant_is_refused(tmp_path: Path, options: dict[str, object], sentence: str) -> None:

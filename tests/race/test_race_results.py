@@ -21,10 +21,10 @@ def test_rallys_duration_counts_the_warm_up_even_alone() -> None:
     """A task that lay within its warm-up has a duration, though nothing else."""
     race = race_json([RallyTask("bulk", "docs/s", [Request(2.0, 100, warmup=True)])])
     task = race_results.tasks(race)[0]
+    rally = task.requests
     assert task.last_request_seconds == 2.0
-    assert not task.measured
     assert task.indexes_documents
-    for figure in (task.throughput, task.error_rate, task.service_times.p50, task.service_times.maximum):
+    for figure in (rally.throughput, rally.error_rate, rally.service_times.p50, rally.service_times.maximum):
         assert isinstance(figure, Missing)
         assert "warm-up" in figure.reason
 
@@ -33,19 +33,19 @@ def test_errors_within_the_warm_up_do_not_look_like_none() -> None:
     """Rally reports an error rate of 0 for requests that it does not count; that is no figure."""
     race = race_json([RallyTask("bulk", "docs/s", [Request(2.0, 100, warmup=True, success=False)])])
     assert race["results"]["op_metrics"][0]["error_rate"] == 0.0
-    assert isinstance(race_results.tasks(race)[0].error_rate, Missing)
+    assert isinstance(race_results.tasks(race)[0].requests.error_rate, Missing)
 
 
 def test_the_error_rate_is_the_share_of_failed_requests() -> None:
     """One failure in four."""
     requests = [Request(second, 100, success=second != 2) for second in range(4)]
-    assert race_results.tasks(race_json([RallyTask("bulk", "docs/s", requests)]))[0].error_rate == 0.25
+    assert race_results.tasks(race_json([RallyTask("bulk", "docs/s", requests)]))[0].requests.error_rate == 0.25
 
 
 @pytest.mark.parametrize(("requests", "has"), [(1, (0, 0, 0)), (9, (1, 0, 0)), (10, (1, 1, 0)), (100, (1, 1, 1))])
 def test_percentiles_are_there_when_rally_has_enough_requests(requests: int, has: tuple[int, int, int]) -> None:
     """p50 from 2, p90 from 10, p99 from 100 requests on; the maximum always."""
-    times = race_results.tasks(race_json([RallyTask("search", "ops/s", steady(requests, 1))]))[0].service_times
+    times = race_results.tasks(race_json([RallyTask("search", "ops/s", steady(requests, 1))]))[0].requests.service_times
     assert tuple(int(not isinstance(figure, Missing)) for figure in (times.p50, times.p90, times.p99)) == has
     assert not isinstance(times.maximum, Missing)
     if isinstance(times.p99, Missing):

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import pytest
 
+from paddock.plain_values import built, plain
 from paddock.race.summarise import summarise
-from paddock.race.summary import Expectation, Missing, Summary, summary_as_json
+from paddock.race.summary import Expectation, Missing, Summary
 from tests.race.scenes import Load, RallyTask, Request, Scene, race_json, steady
 
 # 20 s of load from second 4 on: 5 s at 10,000 documents a second, then 15 s at 40,000; the last second is cut short.
@@ -202,9 +203,11 @@ def test_a_race_without_results_is_no_crash() -> None:
 
 
 def test_as_json() -> None:
-    """Every figure by its name; a missing one is null with its reason; the whole survives JSON."""
-    value = summary_as_json(summary_of(replace(SCENE, local=False), documents=600_000))
+    """Every figure by its name; a missing one is null with its reason; the same summary is read back."""
+    summary = summary_of(replace(SCENE, local=False), documents=600_000)
+    value = plain(summary)
     assert json.loads(json.dumps(value)) == value
+    assert built(Summary, json.loads(json.dumps(value)), "summary") == summary
     assert value["bulk_tasks"][0]["documents"] == 600_000
     assert value["bulk_tasks"][0]["settled_rate"] is None
     assert value["bulk_tasks"][0]["missing"] == {"settled_rate": "The task had no warm-up."}

@@ -12,7 +12,7 @@ import pytest
 
 from paddock.paths import PROJECT
 from paddock.rally import leftovers
-from paddock.rally.processes import RaceProcesses
+from paddock.rally.leftovers import RaceProcesses
 from tests.command_line import command_line, run_paddock
 from tests.machine import PATIENCE, own_rallies, wait_until
 

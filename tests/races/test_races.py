@@ -19,7 +19,7 @@ import psutil
 import pytest
 
 from paddock.paths import PROJECT, rally_folder
-from paddock.rally.command import program
+from paddock.rally.request import program
 from paddock.sampling import read_samples
 from tests.command_line import one_sentence, run_paddock
 from tests.machine import PATIENCE
@@ -171,11 +171,13 @@ def test_a_setting_that_the_index_does_not_know_is_explained() -> None:
 @pytest.fixture
 def a_cluster(tmp_path: Path) -> Iterator[str]:
     """Somebody else's cluster: a node that no race started."""
-    from paddock.engine import embedded_engine
+    from paddock.console import progress
+    from paddock.engine import choose_engine
     from tests.cars.running_node import running_node
 
-    engine = embedded_engine("8.8.2", print)
-    with running_node(engine.archive, engine.java_home, tmp_path, ["512mheap"]) as node:
+    engine = choose_engine("8.8.2", None, None, progress)
+    assert engine.java is not None
+    with running_node(engine.archive, engine.java.home, tmp_path, ["512mheap"]) as node:
         yield f"127.0.0.1:{node.port}"
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from paddock.paths import PROJECT
-from paddock.rally.processes import RaceProcesses, end
+from paddock.rally.leftovers import RaceProcesses, end
 from paddock.tournaments.store import find_tournament, tournament_ids
 from tests.command_line import command_line, run_paddock
 from tests.machine import own_rallies, wait_until
@@ -107,8 +107,8 @@ def test_after_kill_9_of_everything_it_resumes_with_the_same_plan(tmp_path: Path
 def _measured(before: set[str]) -> int:
     """Measured laps in the journal of the tournament that has just begun."""
     return sum(
-        not lap["warm_up"]
+        not record.lap.warmup
         for tournament_id in set(tournament_ids()) - before
         for attempt in find_tournament(tournament_id).history().attempts
-        for lap in attempt.laps
+        for record in attempt.records
     )

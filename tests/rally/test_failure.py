@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from paddock import paths
-from paddock.rally.failure import explain, node_problem, rally_error
+from paddock.rally.outcome import explain, node_problem, rally_error
 
 NODE_LOG = """[2026-01-01T00:00:00,000][INFO ][o.e.n.Node] [rally-node-0] version[8.8.2]
 [2026-01-01T00:00:01,000][ERROR][o.e.b.Elasticsearch] [rally-node-0] fatal exception while booting Elasticsearch
@@ -14,6 +14,20 @@ org.elasticsearch.ElasticsearchException: Failed to bind service
 Caused by: java.io.IOException: No space left on device
 \tat java.base/sun.nio.ch.FileDispatcherImpl.write0(Native Method)
 """
+
+
+def test_of_a_traceback_the_last_words_count() -> None:
+    """An actor that fails sends Rally its whole traceback; a person gets the exception that ends it."""
+    output = """[ERROR] Cannot race. Traceback (most recent call last):
+      File "/x/esrally/actor.py", line 96, in guard
+        return f(self, msg, sender)
+               ^^^^^^^^^^^^^^^^^^^^
+    esrally.exceptions.SystemSetupError: Track path /x/tracks/apache does not exist
+
+    Getting further help:
+    *********************
+    """
+    assert rally_error(output) == "esrally.exceptions.SystemSetupError: Track path /x/tracks/apache does not exist"
 
 
 def test_rallys_error_is_read_with_its_continuation() -> None:

@@ -20,13 +20,12 @@ import pytest
 
 from paddock import paths
 from paddock.engine import Engine
-from paddock.engine.java import Java
+from paddock.engine.versions import Java
 from paddock.errors import MachineError, RaceError, UsageError
-from paddock.files import write_json
-from paddock.locks import locked
+from paddock.files import locked, write_json
 from paddock.rally import leftovers, preflight
+from paddock.rally.leftovers import RaceProcesses, end, start_ticks, this_process
 from paddock.rally.process import Note, TaskProgress
-from paddock.rally.processes import RaceProcesses, end, start_ticks, this_process
 from paddock.rally.request import RaceRequest
 from paddock.rally.run import race_records, run_race
 from tests.command_line import one_sentence
@@ -184,7 +183,7 @@ def test_a_disk_that_fills_up_is_named(fake_rally: Callable[..., None], rally_ho
         for words in tasks:
             result = on_a_full_disk(rally_home, *words)
             said = one_sentence(result)
-            assert re.search(rf"{rally_home}/.*(disk is full|cannot be written|only 0 MiB are free)", said), said
+            assert re.search(rf"{rally_home}/.*(disk is full|cannot be written|only 0 KiB are free)", said), said
             assert result.returncode == 3, said
 
 
@@ -193,7 +192,7 @@ def test_half_a_line_on_a_full_disk_does_not_damage_a_journal(rally_home: Path) 
     program = textwrap.dedent("""
         import pathlib, sys
         from paddock.errors import MachineError
-        from paddock.tournaments.journal import Journal
+        from paddock.tournaments.store import Journal
         home = pathlib.Path(sys.argv[-1])
         journal = Journal(home / "journal.jsonl")
         journal.add("resumed")

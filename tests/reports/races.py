@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from paddock.race.summarise import summarise
-from paddock.race.summary import summary_as_json
-from paddock.reports.origins import RaceRecord
+from paddock.race.summary import RaceRecord
 from tests.race.scenes import Load, RallyTask, Request, Scene, race_json, steady
 
 # Milliseconds of the median at 1x, and by how much it is multiplied when the data doubles.
@@ -23,12 +22,8 @@ def record(
     """What Rally and Paddock have recorded of a race with these tasks."""
     race = race_json(tasks)
     race |= {"challenge": challenge, "track-params": dict(params or {}), "user-tags": {"engine": "embedded"}}
-    return RaceRecord({"race-id": race["race-id"], **_summary(race, scene)}, race)
-
-
-def _summary(race: Mapping[str, Any], scene: Scene) -> dict[str, Any]:
-    summary = summary_as_json(summarise(race, scene.samples()))
-    return {"command": "esrally race --track-path=tracks/apache", "summary": summary}
+    summary = summarise(race, scene.samples())
+    return RaceRecord(race["race-id"], summary, race, command="esrally race --track-path=tracks/apache")
 
 
 def growing(requests: int = 100, factors: Mapping[str, tuple[float, float]] | None = None) -> RaceRecord:
@@ -98,3 +93,10 @@ def plain() -> RaceRecord:
     """An ordinary race."""
     tasks = [RallyTask("bulk", "docs/s", steady(20, 10)), RallyTask("top-paths", "ops/s", steady(20, 10))]
     return record(tasks, Scene(40, [Load(4, [2000] * 20)]), "ingest-and-search")
+
+
+def two_loads() -> RaceRecord:
+    """A load as fast as possible, then one by a schedule, whose bulks waited to be sent."""
+    waited = [Request(one / 10, 12.0, False, latency=500.0 + one % 50) for one in range(200)]
+    tasks = [RallyTask("first", "docs/s", steady(20, 10)), RallyTask("second", "docs/s", waited)]
+    return record(tasks, Scene(90, [Load(4, [2000] * 20), Load(44, [2000] * 20)]), "two-loads")

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paddock.errors import FileError, UsageError
-from paddock.reports.write import read_result, result_as_json, result_from_json, write_report
+from paddock.reports.write import FORMAT, read_result, result_as_json, result_from_json, write_report
 from paddock.tournaments.model import Contender, Lap, Markers, Result
 from tests.reports.results import ALL, result
 
@@ -84,8 +84,8 @@ def test_optional_fields_may_be_missing() -> None:
 
 
 def test_files_that_are_no_results(tmp_path: Path) -> None:
-    """A missing file and one that is no JSON end in a sentence with the path."""
-    for text in (None, "{"):
+    """A missing file, one that is no JSON and one that is another's end in a sentence with the path."""
+    for text in (None, "{", "[]", f'{{"format": "{FORMAT}", "version": 1, "result": {{}}}}'):
         file = tmp_path / "result.json"
         if text is not None:
             file.write_text(text)

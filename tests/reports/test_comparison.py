@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from paddock.errors import UsageError
+from paddock.race.summary import RaceRecord, read_record
 from paddock.reports.comparison import compare, render_comparison
-from paddock.reports.origins import RaceRecord
 from tests.reports.results import CIRCUMSTANCES, decided, study, undecided
 from tests.reports.test_html import HOSTILE, Page
 
@@ -18,20 +18,30 @@ def race(identity: str, rate: float = 42_155.2, **differences: Any) -> RaceRecor
     """A race as paddock.race and Rally record it; ``differences`` are keys of race.json."""
     task = {
         "name": "bulk",
+        "operation": "bulk",
+        "expectation": {},
+        "rates": 20,
         "documents": 1_000_000,
         "mean_rate": rate,
         "settled_rate": None,
         "missing": {"settled_rate": "The task had no warm-up."},
         "service_times": {"p50": 142.0, "p90": 233.6, "p99": 359.6, "maximum": 743.2},
+        "latencies": None,
         "node_cpu_per_million": 47.42,
         "error_rate": 0.0,
     }
+    search = {"name": "errors-per-hour", "operation": "errors-per-hour", "service_times": {"p50": 3.2}}
+    whole = {"bytes_per_document": 137.22, "merges": {}, "refreshes": {}, "flushes": {}, "collectors": {}}
     summary = {
+        "race_id": identity,
         "track": "apache",
+        "challenge": "ingest",
+        "cars": "1gheap",
         "version": "8.8.2",
         "bulk_tasks": [task],
-        "request_tasks": [{"name": "errors-per-hour", "service_times": {"p50": 3.2}}],
-        "race": {"bytes_per_document": 137.22},
+        "request_tasks": [{**search, "latencies": None, "throughput_unit": "ops/s"}],
+        "race": whole,
+        "warnings": [],
     }
     recorded = {
         "rally-version": "2.13.0",
@@ -42,7 +52,7 @@ def race(identity: str, rate: float = 42_155.2, **differences: Any) -> RaceRecor
         "cluster": {"distribution-version": "8.8.2", "distribution-flavor": "default"},
         "user-tags": {"paddock": "0.1.0", "engine": "embedded"},
     }
-    return RaceRecord({"race-id": identity, "summary": summary}, {**recorded, **differences})
+    return read_record({"race-id": identity, "summary": summary}, {**recorded, **differences})
 
 
 def test_races_that_differ_in_one_thing() -> None:
@@ -92,6 +102,21 @@ def test_tournaments_on_two_machines() -> None:
     machine, drift = found.warnings
     assert machine.startswith("They did not run on the same machine in the same state (CPU: 2 x AMD EPYC 7763")
     assert drift.startswith("Absolute values of different tournaments hold the machine's drift between them")
+
+
+def test_races_are_named_for_what_they_differ_in() -> None:
+    """Of races on one track the first differences tell which is which; ids of chance are cut where that is enough."""
+    ids = ("0f5696e0-1111-4222-8333-444455556666", "0f5696e1-1111-4222-8333-444455556666")
+    one, other = race(ids[0]), race(ids[1], car=["2gheap"], **{"track-params": {"bulk_size": 500}})
+    found = compare([one, other])
+    assert [row.name for row in found.rows] == [
+        "apache: cars 1gheap, bulk_size by default",
+        "apache: cars 2gheap, bulk_size 500",
+    ]
+    assert [row.source for row in found.rows] == ["0f5696e0", "0f5696e1"] == list(found.sources)
+    alike = compare([race(ids[0]), race(ids[0][:-1] + "7")])
+    assert [row.name for row in alike.rows] == ["apache", "apache"]
+    assert alike.rows[0].source == ids[0]
 
 
 HERE = {"CPU": "AMD EPYC 7763", "cores": 2, "memory": "8 GiB", "kernel": "Linux 6.1", "user": "an ordinary user"}
@@ -158,7 +183,9 @@ def test_too_few_and_twice() -> None:
     with pytest.raises(UsageError, match="a is named twice"):
         compare([race("a"), race("a")])
     with pytest.raises(UsageError, match="no summary"):
-        RaceRecord({}, {})
+        read_record({}, {})
+    with pytest.raises(UsageError, match=r"The summary of the race r is damaged: summary\.race_id is not there"):
+        read_record({"race-id": "r", "summary": {}}, {})
 
 
 def test_forms() -> None:

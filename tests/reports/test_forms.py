@@ -9,10 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from paddock.reports.build import build
 from paddock.reports.document import render_markdown
-from paddock.reports.terminal import render_terminal
-from paddock.reports.write import laps_as_csv, result_as_json, result_as_junit
+from paddock.reports.write import build, laps_as_csv, render_terminal, result_as_json, result_as_junit
 from paddock.tournaments.model import Result
 from tests.reports.results import ALL
 

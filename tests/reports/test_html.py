@@ -9,8 +9,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from paddock.reports.build import build
 from paddock.reports.document import render_html, render_markdown
+from paddock.reports.write import build
 from paddock.tournaments.model import Contender, Result
 from tests.reports.results import ALL, result, simulated, study_grid
 

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+import re
 from dataclasses import replace
 from xml.etree import ElementTree as Tree
 
@@ -15,13 +16,15 @@ from hypothesis import strategies as st
 
 from paddock import numbers
 from paddock.reports import figures, sentences
-from paddock.reports.lap_sections import throughput_section
-from paddock.reports.plots.drawing import linear, logarithmic
-from paddock.reports.plots.drawing import ratios as ratio_scale
-from paddock.reports.plots.prices import Trade, best
-from paddock.reports.price_sections import price_section, published_ratios, study_section
-from paddock.reports.verdict_sections import apply_section, verdict_section
-from paddock.reports.write import laps_as_csv, result_as_junit
+from paddock.reports.drawing import counted, linear, logarithmic
+from paddock.reports.drawing import ratios as ratio_scale
+from paddock.reports.grids import grids
+from paddock.reports.laps import pairs_section, throughput_section
+from paddock.reports.prices import Price, best, price_section, prices_of, published_ratios, study_section
+from paddock.reports.verdicts import apply_section, verdict_section
+from paddock.reports.write import build, laps_as_csv, result_as_junit
+from paddock.tournaments import TournamentOptions
+from paddock.tournaments.files import find_file, read_tournament
 from paddock.tournaments.model import (
     EQUIVALENT,
     FASTER,
@@ -109,6 +112,14 @@ def test_the_unit_is_named() -> None:
     assert "in the same start" in verdict_section(at_node).paragraphs[0]
 
 
+def test_contenders_that_quick_leaves_out_are_not_promised() -> None:
+    """The report of a --quick tournament does not say that it compares what it has left out."""
+    file = find_file("refresh-interval")
+    assert "1, 5 and 30 seconds. " in sentences.setup(read_tournament(file))
+    quick = sentences.setup(read_tournament(file, TournamentOptions(quick=True)))
+    assert "Refresh intervals of 1, 5 and 30 seconds; here 1s and 5s only. Track" in quick
+
+
 def test_decisions_are_gathered() -> None:
     """Contenders that need the same share a sentence; more than six different ones are cut."""
     same = [replace(verdict(UNDECIDED, 1.0), contender=f"c{number}", decide="3 more blocks.") for number in range(9)]
@@ -116,6 +127,13 @@ def test_decisions_are_gathered() -> None:
     main = undecided().main
     assert sentences.decisions(replace(main, verdicts=tuple(same))) == ("9 contenders: 3 more blocks.",)
     assert sentences.decisions(replace(main, verdicts=tuple(other)))[-1] == "... and 3 more, which the table lists."
+
+
+def test_words_are_explained() -> None:
+    """Who sees a report for the first time finds each word of its own at the end, folded."""
+    section = build(decided()).sections[-1]
+    assert section.folded
+    assert {"contender", "lap", "block", "start", "pair", "car", "void"} <= {word for word, _ in section.facts}
 
 
 def junit(of: Result) -> Tree.Element:
@@ -195,9 +213,36 @@ def test_void_laps_count_nowhere() -> None:
     assert figures.void_starts(decided()) == {}
 
 
+@pytest.mark.parametrize(("name", "first", "last"), [("decided", 4, 15), ("grid", 2, 7)])
+def test_pairs_have_the_numbers_of_their_blocks(name: str, first: int, last: int) -> None:
+    """Plot and table say the same: the first measured block is not block 1, as warm-up blocks have numbers, too."""
+    section = pairs_section(ALL[name]())
+    assert section is not None
+    (plot,) = section.plots
+    assert plot.table.rows[0][1] == f"block {first}"
+    assert {row[1] for row in plot.table.rows} == {f"block {number}" for number in range(first, last + 1)}
+    panel = plot.drawn.split('<div class="panel">')[1]
+    marks = dict(re.findall(r'x="([\d.]+)%" y="[\d.]+"><title>block (\d+):', panel))
+    for place, block in marks.items():
+        scale = counted(last, first)
+        assert float(place) == pytest.approx(100 * scale.share(float(block)), abs=0.01)
+    ticks = {int(text) for text in re.findall(r'text-anchor="middle">(\d+)</text>', panel)}
+    assert ticks
+    assert all(first <= tick <= last for tick in ticks)
+
+
+def test_blocks_of_several_starts_follow_each_other() -> None:
+    """Their numbers begin anew with each start, so the plot counts pairs, and each says which it is."""
+    section = pairs_section(study())
+    assert section is not None
+    drawn = section.plots[0].drawn
+    assert "pairs, start by start" in drawn
+    assert "<title>start 2, block 3: " in drawn
+
+
 def test_freshness_is_a_price_where_it_was_probed() -> None:
     """Quantiles over all laps of a contender stand beside the other prices, and are bounds where laps are too short."""
-    median, late = figures.prices(study())[-2:]
+    median, late = prices_of(study())[-2:]
     assert [median.metric.name, late.metric.name] == [
         "acknowledged to searchable, p50",
         "acknowledged to searchable, p99",
@@ -221,12 +266,12 @@ def test_what_laps_are_too_short_to_see_is_said() -> None:
 
 def test_grids() -> None:
     """The factor with more values goes across, values are in order of size, and every cell finds its contender."""
-    (one,) = figures.grids(grid())
+    (one,) = grids(grid())
     assert (one.across, one.down) == ("clients", "bulk size")
     assert (one.columns, one.rows) == ((1, 2, 3, 4), (125, 500, 1000))
-    assert figures.cell(one, 3, 500) == "clients 3, bulk 500"
-    assert figures.cell(one, 9, 500) is None
-    assert figures.grids(decided()) == []
+    assert one.contender(3, 500) == "clients 3, bulk 500"
+    assert one.contender(9, 500) is None
+    assert grids(decided()) == []
 
 
 def test_three_factors_make_a_grid_for_each_value_of_the_third() -> None:
@@ -238,11 +283,11 @@ def test_three_factors_make_a_grid_for_each_value_of_the_third() -> None:
         for refresh in ("1s", "30s")
     ]
     contenders = [Contender(str(place), coordinates=place) for place in places]
-    found = figures.grids(result("three", contenders, []))
+    found = grids(result("three", contenders, []))
     assert [one.others for one in found] == ["refresh 1s", "refresh 30s"]
     assert all(len(one.cells) == 9 for one in found)
     line = [Contender(str(shards), coordinates={"shards": shards}) for shards in (1, 2)]
-    assert figures.grids(result("one", line, [])) == []
+    assert grids(result("one", line, [])) == []
 
 
 def test_published_ratios_leave_out_what_is_excluded() -> None:
@@ -276,10 +321,8 @@ def test_findings_of_a_study() -> None:
 @given(st.dictionaries(st.text(max_size=3), st.tuples(st.integers(1, 9), st.integers(1, 9)), min_size=1), st.booleans())
 def test_nobody_beats_the_unbeaten(points: dict[str, tuple[int, int]], upward: bool) -> None:
     """Every contender outside of the front is beaten by one inside it, and none inside by anybody."""
-    trade = Trade(
-        "t", False, {name: one[0] for name, one in points.items()}, {name: one[1] for name, one in points.items()}
-    )
-    front = best(trade, upward)
+    price = Price(Metric("t", "", False), {name: one[1] for name, one in points.items()})
+    front = best(price, {name: one[0] for name, one in points.items()}, upward)
     assert front
 
     def beats(one: str, other: str) -> bool:
@@ -340,13 +383,14 @@ def test_pairs_are_those_of_the_laps_that_count() -> None:
     one = decided()
     found = figures.pairs(one)
     assert {name: len(own) for name, own in found.items()} == {each.contender: each.pairs for each in one.main.verdicts}
-    where, ratio = found["flush 2gb"][0]
-    laps = {lap.contender: lap for lap in one.laps if not lap.warmup and f"block {lap.block}" == where}
-    assert ratio == laps["flush 2gb"].docs_per_second / laps["flush 512mb"].docs_per_second
+    pair = found["flush 2gb"][0]
+    laps = {lap.contender: lap for lap in one.laps if not lap.warmup and lap.block == pair.block}
+    assert pair.ratio == laps["flush 2gb"].docs_per_second / laps["flush 512mb"].docs_per_second
     void = {(lap.start, lap.block, lap.contender) for lap in with_voids().laps if lap.void is not None}
     assert void
-    shown = {(name, where) for name, own in figures.pairs(with_voids()).items() for where, _ in own}
-    assert not any((name, f"start {start}, block {block}") in shown for start, block, name in void)
+    shown = {(pair.start, pair.block, name) for name, own in figures.pairs(with_voids()).items() for pair in own}
+    assert shown
+    assert not shown & void
 
 
 def test_the_winner_can_be_copied() -> None:

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddock.race.growth import Size, growth, trend
+from paddock import numbers
 from paddock.race.load import Load, read_load
+from paddock.race.race_results import Size, growth, trend
 from paddock.reports.document import Report, render_html, render_markdown
 from paddock.reports.race_report import (
     RaceFindings,
@@ -130,6 +131,7 @@ def test_test_mode_measures_nothing(tmp_path: Path) -> None:
     record = races.growing()
     found = find_out(replace(record, race={**record.race, "user-tags": {"test-mode": "true"}}), tmp_path)
     assert headline(found).startswith("A race in test mode")
+    assert "measures nothing" in render_race_terminal(found).splitlines()[0]
 
 
 def test_phases_are_told_apart(tmp_path: Path) -> None:
@@ -176,6 +178,40 @@ def test_moments_hold_every_document(tmp_path: Path) -> None:
     assert long.behind < 0.1
 
 
+def test_every_moment_of_a_load_shows_its_figures(tmp_path: Path) -> None:
+    """Lines have no marks to point at: a stretch of each second says what it holds, in both panels."""
+    file = races.write(tmp_path / "load.jsonl", races.journal())
+    found = find_out(races.burst(file), tmp_path)
+    assert found.load is not None
+    page = render_html(build_race_report(found))
+    assert page.count('<rect class="touch"') == 2 * len(found.load.moments)
+    busy = found.load.moments[27]
+    assert f"<title>second 27: median {numbers.figure(busy.median)} ms, largest" in page
+    assert f"second 27: {numbers.figure(busy.acknowledged)} docs/s acknowledged of 4,000 due (peak-1)</title>" in page
+
+
+@pytest.mark.parametrize(("name", "words"), [("plain", ["mixin", "latency"]), ("burst", ["car", "load driver"])])
+def test_words_are_explained(name: str, words: list[str], tmp_path: Path) -> None:
+    """At the end, folded, what a newcomer may not know."""
+    section = build_race_report(findings(name, tmp_path)).sections[-1]
+    assert section.folded
+    told = " ".join(f"{word}: {meaning}" for word, meaning in section.facts)
+    assert all(word in told for word in words)
+
+
+def test_several_loads_keep_their_times(tmp_path: Path) -> None:
+    """Of each load: the whole distribution of service times, and of a scheduled one the latencies, waiting included."""
+    found = render_markdown(build_race_report(find_out(races.two_loads(), tmp_path)))
+    lines = [line for line in found.splitlines() if line.startswith(("| first", "| second"))]
+    times = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+    assert [row[0] for row in times] == ["first", "second", "second, latency"]
+    first, second, latency = ([float(cell) for cell in row[1:]] for row in times)
+    assert first == sorted(first)
+    assert len(first) == 4
+    assert max(second) == 12
+    assert min(latency) >= 500
+
+
 def test_a_load_without_peaks_has_its_own_headline(tmp_path: Path) -> None:
     """The rate and the latency at it."""
     file = races.write(tmp_path / "load.jsonl", races.journal(phases=[("warm-up", 5, 1000), ("paced", 20, 1000)]))
@@ -206,7 +242,7 @@ def test_without_a_journal_there_is_no_load(tmp_path: Path) -> None:
     assert headline(found).startswith("1,")
     report = build_race_report(found)
     assert isinstance(report, Report)
-    assert [section.heading for section in report.sections] == ["Figures", "Circumstances", "Repeat it"]
+    assert [section.heading for section in report.sections] == ["Figures", "Circumstances", "Repeat it", "Words"]
 
 
 def test_names_are_escaped(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import psutil
 import pytest
 
-from paddock.sampling.processes import DriverMeter, MachineMeter, NodeProcesses
+from paddock.sampling.processes import DriverMeter, NodeProcesses
 
 BURN = """
 import time
@@ -102,12 +102,3 @@ def test_a_node_that_has_ended_is_left_out() -> None:
         )
         assert set(processes.read()) == {"n"}
     assert processes.read() == {}
-
-
-def test_the_machine() -> None:
-    """Shares are percentages of the time since the previous reading; no time at all is no error."""
-    meter = MachineMeter()
-    for usage in (meter.read(), meter.read()):
-        assert 0 <= usage.cpu_percent <= 100
-        assert 0 <= usage.steal_percent <= 100
-        assert usage.load_1m >= 0

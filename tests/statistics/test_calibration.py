@@ -12,15 +12,15 @@ import math
 import numpy as np
 import pytest
 
-from paddock.statistics.evidence import Decision, confidence_sequence, log_evidence, standing, threshold
-from paddock.statistics.power import blocks_for_difference, blocks_for_equivalence
-from paddock.statistics.signed_rank import signed_rank
+from paddock.statistics.evidence import confidence_sequence, log_evidence
+from paddock.statistics.series import front_cut
+from paddock.statistics.signed_rank import blocks_for_difference, blocks_for_equivalence, signed_rank
 from paddock.statistics.starts import pair
-from paddock.statistics.verdicts import Outcome, judge, within
-from paddock.statistics.warm_up import front_cut
+from paddock.statistics.verdicts import Outcome, judge, judge_early, within
 from tests.statistics.simulator import Machine, most_errors, tournaments
 
 WARM_UP_BLOCKS = 3
+ALPHA = 0.05
 MACHINES = {
     "quiet": Machine(noise=0.10, walk=0.0, slope=0.0, stall=0.0),
     "drifting": Machine(noise=0.10, walk=0.06, slope=0.01, stall=0.0),
@@ -41,7 +41,7 @@ def analysed(rates):
     names = [f"contender {i}" for i in range(kept.shape[1])]
     figures = {name: kept[:, i].tolist() for i, name in enumerate(names)}
     cut = front_cut(figures).blocks
-    return {name: pair(figures[name][cut:], figures[names[0]][cut:]).differences for name in names[1:]}
+    return {name: pair(figures[name][cut:], figures[names[0]][cut:]) for name in names[1:]}
 
 
 @pytest.mark.parametrize("contenders", [1, 4])
@@ -54,7 +54,7 @@ def test_identical_contenders_get_no_winner(machine, contenders, effort):
     generator = np.random.default_rng(20260101 + contenders)
     runs = effort * (1000 if contenders == 1 else 500)
     rates = tournaments(generator, runs, WARM_UP_BLOCKS + 20, [0.0] * (contenders + 1), MACHINES[machine])
-    wrong = sum(any(v.significant for v in judge(analysed(run))) for run in rates)
+    wrong = sum(any(v.adjusted_p <= ALPHA for v in judge(analysed(run))) for run in rates)
     assert wrong <= most_errors(runs, 0.05), f"{machine}, {contenders} contenders: {wrong / runs:.2%} false winners"
     assert wrong >= 0.01 * runs, f"{machine}, {contenders} contenders: {wrong / runs:.2%}; this test sees nothing"
 
@@ -82,7 +82,7 @@ def test_evidence_may_be_looked_at_after_every_block(machine, effort):
     runs, blocks = 1000 * effort, 100
     rates = tournaments(generator, runs, WARM_UP_BLOCKS + blocks, [0.0, 0.0], MACHINES[machine])
     differences = np.log(rates[:, WARM_UP_BLOCKS:, 1] / rates[:, WARM_UP_BLOCKS:, 0])
-    wrong = np.mean([log_evidence(run).max() >= math.log(threshold(1)) for run in differences])
+    wrong = np.mean([log_evidence(run).max() >= math.log(1 / ALPHA) for run in differences])
     peeking = np.mean([any(signed_rank(run[:n]).p <= 0.05 for n in range(6, 51, 2)) for run in differences[:200]])
     assert wrong <= 0.05, f"{machine}: E >= 20 at some look in {wrong:.2%}"
     assert peeking >= 0.15, f"{machine}: naive peeking is wrong in {peeking:.2%} only; this test sees nothing"
@@ -101,10 +101,10 @@ def test_stopping_early_or_testing_at_the_end(contenders, effort):
     for run in rates:
         logs = np.log(run[WARM_UP_BLOCKS:])
         early = any(
-            log_evidence(logs[:, i] - logs[:, 0]).max() >= math.log(threshold(contenders))
+            log_evidence(logs[:, i] - logs[:, 0]).max() >= math.log(contenders / ALPHA)
             for i in range(1, contenders + 1)
         )
-        wrong += early or any(verdict.significant for verdict in judge(analysed(run)))
+        wrong += early or any(verdict.adjusted_p <= ALPHA for verdict in judge(analysed(run)))
     rate = f"{wrong / runs:.2%} false winners with early stopping"
     assert wrong <= most_errors(runs, 0.06), f"{contenders} contenders: {rate}"
 
@@ -129,9 +129,9 @@ def test_evidence_stops_early_where_there_is_something():
     generator = np.random.default_rng(20260106)
     rates = tournaments(generator, 400, 43, [0.0, math.log(1.4)], MACHINES["drifting"])
     differences = np.log(rates[:, 3:, 1] / rates[:, 3:, 0])
-    found = np.mean([log_evidence(run).max() >= math.log(threshold(1)) for run in differences])
+    found = np.mean([log_evidence(run).max() >= math.log(1 / ALPHA) for run in differences])
     small = generator.normal(0, 0.02, (300, 60))
-    equivalent = np.mean([standing(run).decision is Decision.EQUIVALENT for run in small])
+    equivalent = np.mean([judge_early("same", run).outcome is Outcome.EQUIVALENT for run in small])
     assert found >= 0.8, f"found in {found:.0%}"
     assert equivalent >= 0.8, f"equivalent in {equivalent:.0%}"
 

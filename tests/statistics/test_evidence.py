@@ -11,7 +11,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddock.statistics.evidence import Decision, confidence_sequence, log_evidence, standing, threshold
+from paddock.statistics.evidence import confidence_sequence, log_evidence
 
 logs = st.lists(st.floats(-1, 1, allow_subnormal=False), min_size=1, max_size=60)
 
@@ -88,42 +88,3 @@ def test_constant_differences():
     """Blocks that all say the same are no division by zero."""
     low, high = confidence_sequence([0.1] * 40)
     assert low < 0.1 < high
-
-
-def test_thresholds():
-    """20 for one comparison; four comparisons share the 5 %."""
-    assert threshold(1) == pytest.approx(20)
-    assert threshold(4) == pytest.approx(80)
-
-
-def test_standing_goes_on_then_stops():
-    """A clear difference: go on at first, different later, and p is the inverse of the evidence."""
-    sample = [0.5, 0.4, 0.6] * 8
-    assert standing(sample[:2]).decision is Decision.GO_ON
-    late = standing(sample)
-    assert late.decision is Decision.DIFFERENT
-    assert late.p == pytest.approx(math.exp(-log_evidence(sample)[-1]))
-
-
-def test_an_effect_that_fades_is_not_called_one():
-    """The present interval counts: evidence that was reached once is no answer beside an interval that holds 1."""
-    sample = [0.5] * 20 + [-0.5] * 12
-    assert standing(sample[:20]).decision is Decision.DIFFERENT
-    now = standing(sample)
-    assert now.low < 0 < now.high
-    assert now.p > 0.05
-    assert now.decision is Decision.GO_ON
-
-
-def test_standing_sees_equivalence():
-    """Tiny differences both ways: equivalent, once the sequence is within the margin."""
-    sample = [0.004, -0.004] * 40
-    assert standing(sample[:4]).decision is Decision.GO_ON
-    assert standing(sample).decision is Decision.EQUIVALENT
-    assert standing(sample, margin=0.0001).decision is Decision.GO_ON
-
-
-def test_standing_before_the_first_block():
-    """Nothing run, nothing known."""
-    assert standing([]).p == 1
-    assert standing([]).decision is Decision.GO_ON

@@ -13,15 +13,14 @@ import pytest
 import yaml
 
 from paddock import paths
-from paddock.client_options import ClientOptions
 from paddock.corpora.record import FROM_RECIPE, CorpusRecord
-from paddock.race.options import PreparedRace, RaceOptions
+from paddock.race import RaceOptions
+from paddock.race.options import PreparedRace
 from paddock.rally import preflight
-from paddock.rally.command import parse_pairs
 from paddock.rally.request import RaceRequest
+from paddock.tournaments import TournamentOptions
 from paddock.tournaments.command import run_tournament
 from paddock.tournaments.model import Lap, Result
-from paddock.tournaments.options import TournamentOptions
 from paddock.tracks import Track
 
 LAP_WRITER = Path(__file__).parent.parent / "fakes" / "lap_writer.py"
@@ -33,13 +32,13 @@ def prepare_without_elasticsearch(options: RaceOptions, fetch: bool) -> Prepared
         options.race_id or "nobody",
         paths.TRACKS / options.track,
         options.challenge or "settings",
-        tuple(options.car.split(",")),
+        options.car,
         None,
-        track_params=parse_pairs(options.params or "{}", "--params"),
+        track_params=dict(options.params),
         target_hosts="127.0.0.1:9",
     )
     track = Track("", (), (), options.track, paths.TRACKS / options.track)
-    return PreparedRace(request, track, ClientOptions(), options.documents, 0, (), a_corpus())
+    return PreparedRace(request, track, options.documents, 0, (), a_corpus())
 
 
 def a_corpus() -> CorpusRecord:
@@ -105,10 +104,13 @@ def definition(tmp_path: Path) -> Callable[..., Path]:
 
 
 def hold(file: Path | None, **options: Any) -> Result:
-    """A tournament with the fake; the seed is 5 unless it is resumed."""
-    if "resume" not in options:
+    """A tournament with the fake; the seed is 5. With ``resume`` one that was begun, by its id or its file's name."""
+    name: str | None = str(file) if file else None
+    if "resume" in options:
+        name, options["resume"] = options["resume"], True
+    else:
         options = {"seed": 5, **options}
-    result = run_tournament(str(file) if file else None, TournamentOptions(**options), prepare_without_elasticsearch)
+    result = run_tournament(name, TournamentOptions(**options), prepare_without_elasticsearch)
     assert result is not None
     return result
 

@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddock.tournaments.analysis import efficiency, judge_metric
-from paddock.tournaments.model import EQUIVALENT, FASTER, SLOWER, UNDECIDED, Lap, Tournament
-from paddock.tournaments.pairing import DOCS_PER_SECOND, METRICS, figure, find_cut, sequential_units
-from paddock.tournaments.view import current_standing, is_decided, standing_text
+from paddock.statistics.series import FrontCut
+from paddock.tournaments.analysis import current_standing, efficiency, is_decided, measure
+from paddock.tournaments.model import EQUIVALENT, FASTER, SLOWER, UNDECIDED, Lap, Metric, MetricResult, Tournament
+from paddock.tournaments.pairing import DOCS_PER_SECOND, METRICS, Pair, figure, find_cut, paired, pairs
+from paddock.tournaments.run import standing_text
 from tests.tournaments.test_schedule import a_tournament
 
 
@@ -40,6 +41,18 @@ def noisy(blocks: int, ratio: float, sd: float, seed: int) -> list[Mapping[str, 
         a, b = (level * math.exp(generator.gauss(0, sd)) for _ in range(2))
         rates.append({"a": a, "b": b * ratio})
     return rates
+
+
+def judge_metric(
+    laps: Sequence[Lap],
+    tournament: Tournament,
+    metric: Metric,
+    cut: Sequence[FrontCut] = (),
+    looked: bool = False,
+    until: Mapping[str, int] | None = None,
+) -> MetricResult:
+    """Verdicts and absolute figures in one metric."""
+    return measure(laps, tournament, metric, paired(laps, tournament, metric, looked, cut), looked, until)
 
 
 def judged(laps: Sequence[Lap], tournament: Tournament) -> str:
@@ -89,9 +102,9 @@ def test_the_warm_up_that_blocks_of_warm_up_missed_is_cut_for_all_together() -> 
     steady = [{"a": generator.gauss(1200, 12), "b": generator.gauss(1320, 12)} for _ in range(20)]
     laps = laps_at([*slow, *steady])
     cut = find_cut(laps, ONE_START)
-    assert 3 <= cut.blocks <= 10
+    assert 3 <= cut[0].blocks <= 10
     verdict = judge_metric(laps, ONE_START, DOCS_PER_SECOND, cut).verdicts[0]
-    assert verdict.pairs == 23 - cut.blocks
+    assert verdict.pairs == 23 - cut[0].blocks
 
 
 def test_laps_of_one_start_are_one_observation_at_node_level() -> None:
@@ -111,9 +124,9 @@ def test_laps_of_one_start_are_one_observation_at_node_level() -> None:
 def test_the_e_process_looks_at_blocks_of_one_start_and_at_starts_of_several() -> None:
     """Blocks of a first start must not end a tournament that is about the configuration."""
     first, second = laps_at(noisy(10, 1.2, 0.05, 1)), laps_at(noisy(10, 1.2, 0.05, 2), start=2)
-    assert len(sequential_units(first, ONE_START, DOCS_PER_SECOND)["b"].differences) == 10
-    of = sequential_units([*first, *second], a_tournament(2, starts=2), DOCS_PER_SECOND)["b"]
-    assert (len(of.differences), of.unit, of.starts) == (2, "start", 2)
+    assert len(paired(first, ONE_START, DOCS_PER_SECOND, looked=True).units["b"].differences) == 10
+    of = paired([*first, *second], a_tournament(2, starts=2), DOCS_PER_SECOND, looked=True).units["b"]
+    assert (len(of.differences), of.unit) == (2, "start")
     assert of.caveat == "Only 2 starts: a claim about the configuration needs 6."
 
 
@@ -121,7 +134,7 @@ def test_a_standing_is_decided_when_the_evidence_suffices_and_may_end_it() -> No
     """Many blocks of a large effect decide, few do not; a tournament that must not stop early goes on."""
     few = current_standing(laps_at(noisy(3, 1.5, 0.05, 1)), ONE_START)
     many = current_standing(laps_at(noisy(60, 1.5, 0.05, 1)), ONE_START)
-    assert [place.decided for place in (*few, *many)] == [False, True]
+    assert [one.verdict for one in (*few, *many)] == [UNDECIDED, FASTER]
     assert is_decided(many, ONE_START)
     assert not is_decided(many, a_tournament(2, starts=1, stop_early=False))
     assert "(undecided)" in standing_text(few)
@@ -212,9 +225,25 @@ def test_false_winners_are_rare_even_with_early_stops() -> None:
         verdict = judged(laps, ONE_START)
         for blocks in range(2, 26, 2):
             seen = laps[: 2 * blocks]
-            places = current_standing(seen, ONE_START)
-            if is_decided(places, ONE_START):
+            if is_decided(current_standing(seen, ONE_START), ONE_START):
                 verdict = judge_metric(seen, ONE_START, DOCS_PER_SECOND, looked=True).verdicts[0].verdict
                 break
         wrong += verdict in (FASTER, SLOWER)
     assert wrong / tournaments <= 0.06, f"{wrong} of {tournaments} tournaments of identical contenders had a winner"
+
+
+def test_pairs_carry_where_they_were_run() -> None:
+    """Start and block as the laps have them; at node level the group of starts, void ones counted."""
+    rates: list[Mapping[str, float | None]] = [{"a": 1000.0, "b": 1100.0}, {"a": None, "b": 1.0}, {"a": 10.0, "b": 9.0}]
+    assert pairs(laps_at(rates, start=2), ONE_START, DOCS_PER_SECOND) == {
+        "b": [Pair(2, 4, pytest.approx(1.1)), Pair(2, 6, pytest.approx(0.9))]
+    }
+    nodes = a_tournament(2, node_level=True, starts=3)
+    laps = [
+        lap
+        for number, name in enumerate("abbaab", start=1)
+        for lap in laps_at([{name: None if number == 4 else 1000.0 * number}] * 3, start=number)
+    ]
+    assert pairs(laps, nodes, DOCS_PER_SECOND) == {
+        "b": [Pair(1, None, pytest.approx(2.0)), Pair(3, None, pytest.approx(6 / 5))]
+    }

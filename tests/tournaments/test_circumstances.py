@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from paddock.tournaments.journal import Attempt, History
+from paddock.tournaments.laps import Attempt
 from paddock.tournaments.notes import recorded_circumstances, settings_in_force
+from paddock.tournaments.store import History
 
 CODEC = {"index.codec": "default"}
 
 
 def an_attempt(*laps: tuple[str, dict[str, str] | None], **circumstances: str) -> Attempt:
     """A race with these laps: contender and what the node said of the index."""
-    records = [{"level": name, "settings": settings} for name, settings in laps]
-    return Attempt(1, 1, "r", "esrally race", 0, 0.0, None, 0.0, circumstances=circumstances, laps=records)
+    attempt = Attempt(1, 1, "r", "esrally race", 0, 0.0, None, 0.0, circumstances=circumstances)
+    for block, (name, settings) in enumerate(laps, 1):
+        attempt.add({"block": block, "position": 1, "warm_up": False, "level": name, "settings": settings})
+    return attempt
 
 
 def test_settings_are_those_the_node_told() -> None:

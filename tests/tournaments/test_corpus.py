@@ -7,11 +7,14 @@ from pathlib import Path
 import pytest
 
 from paddock.errors import UsageError
-from paddock.imports import ImportOptions, import_corpus
+from paddock.imports import ImportOptions
+from paddock.imports.run import import_corpus
+from paddock.tournaments import TournamentOptions
 from paddock.tournaments.command import run_tournament
-from paddock.tournaments.files import Changes, find_file, read_tournament
-from paddock.tournaments.options import TournamentOptions, race_options
+from paddock.tournaments.files import find_file, read_tournament
+from paddock.tournaments.races import race_options
 from paddock.tournaments.schedule import make_schedule
+from paddock.tournaments.store import Stored
 
 
 @pytest.fixture
@@ -28,14 +31,14 @@ def test_a_named_corpus_has_as_many_documents_as_it_has(file: Path) -> None:
     """Unless a number is given: an imported corpus has the number of its log."""
     tournament = read_tournament(file)
     assert (tournament.corpus, tournament.documents) == ("our-web", 0)
-    assert read_tournament(file, Changes(documents=5_000_000)).documents == 5_000_000
+    assert read_tournament(file, TournamentOptions(documents=5_000_000)).documents == 5_000_000
 
 
 def test_the_command_line_names_another(file: Path) -> None:
     """And the number in the file, which is of the file's corpus, does not hold for it."""
     file.write_text(file.read_text() + "documents: 7000000\n")
     assert read_tournament(file).documents == 7_000_000
-    tournament = read_tournament(file, TournamentOptions(corpus="their-web").changes())
+    tournament = read_tournament(file, TournamentOptions(corpus="their-web"))
     assert (tournament.corpus, tournament.documents) == ("their-web", 0)
 
 
@@ -43,7 +46,7 @@ def test_races_are_asked_for_the_corpus(file: Path) -> None:
     """As ./inv race would be, with --corpus and without --documents."""
     tournament = read_tournament(file)
     [start, *_] = make_schedule(tournament, 1)
-    options = race_options(tournament, start, TournamentOptions(), "r", "t", Path("laps"), Path("stop"))
+    options = race_options(tournament, start, TournamentOptions(), Stored("t"))
     assert (options.corpus, options.documents) == ("our-web", None)
 
 

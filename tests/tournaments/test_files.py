@@ -11,9 +11,9 @@ import pytest
 
 from paddock import paths
 from paddock.errors import FileError, UsageError
-from paddock.tournaments.contenders import level_object
+from paddock.tournaments import TournamentOptions
 from paddock.tournaments.durations import load_shape
-from paddock.tournaments.files import Changes, find_file, read_tournament, tournament_names
+from paddock.tournaments.files import find_file, read_tournament, tournament_names
 from paddock.tournaments.plan import make_plan, render_plan
 
 Write = Callable[..., Path]
@@ -25,7 +25,7 @@ def test_every_tournament_of_the_project_can_be_planned(
     name: str, quick: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each file fits its budget, its levels and orders are what the lap runner takes; --quick fits a coffee break."""
-    tournament = read_tournament(find_file(name), Changes(quick=quick))
+    tournament = read_tournament(find_file(name), TournamentOptions(quick=quick))
     plan = make_plan(tournament, seed=1)
     assert plan.fits == len(plan.schedule)
     assert plan.minutes < tournament.budget_minutes
@@ -37,7 +37,7 @@ def test_every_tournament_of_the_project_can_be_planned(
 
     contenders = {contender.name: contender for contender in tournament.contenders}
     for start in plan.schedule:
-        levels = read_levels(tournament.challenge, [level_object(contenders[name]) for name in start.contenders])
+        levels = read_levels(tournament.challenge, [contenders[name].level_object for name in start.contenders])
         names = [level.name for level in levels]
         assert lap_orders(names, len(start.orders), [list(order) for order in start.orders], 1) == list(start.orders)
 
@@ -46,7 +46,7 @@ def test_every_tournament_of_the_project_can_be_planned(
 def test_clients_of_every_tournament_have_bulks_enough(quick: bool) -> None:
     """Ten for each at least, so that little time is spent waiting for the last ones; the plan says nothing of it."""
     for name in tournament_names():
-        tournament = read_tournament(find_file(name), Changes(quick=quick))
+        tournament = read_tournament(find_file(name), TournamentOptions(quick=quick))
         for contender in tournament.contenders:
             size, clients = load_shape(tournament, contender)
             assert tournament.lap_documents >= 10 * size * clients, (name, contender.name)
@@ -70,7 +70,7 @@ def test_the_workers_study_carries_its_figures_without_the_misprint() -> None:
     assert "clients 10, batch 16" not in tournament.published.sds
     assert len(tournament.published.sds) == 127
     assert "misprint" in tournament.published.excluded_sds["clients 10, batch 16"]
-    quick = read_tournament(find_file("study-workers-by-batch"), Changes(quick=True))
+    quick = read_tournament(find_file("study-workers-by-batch"), TournamentOptions(quick=True))
     assert len(quick.contenders) == 12
     assert len(quick.published.figures) == 12
 
@@ -137,6 +137,7 @@ def test_a_grid_of_cars_is_at_node_level(definition: Write) -> None:
         ({"metric": "query p50 ms"}, r"small.yml:\d+: the metric 'query p50 ms' needs searches: add 'searches: 20'"),
         ({"searches": -1}, r"-1 is less than the minimum of 0"),
         ({"track_params": {"lap_searches": 3}}, r"'lap_searches' is set by the tournament itself"),
+        ({"track_params": {"lap_force_merge": True}}, r"'lap_force_merge' is set by the tournament itself"),
         ({"cars": ["1gheap", "4gheap"]}, r"cars that cannot be: .*contradict"),
         ({"cars": ["1gheep"]}, r"There is no car '1gheep'. Did you mean '1gheap'"),
         ({"quick": {"contenders": ["1s", "31s"]}}, r"There is no contender '31s'. Did you mean .*'30s'"),
@@ -146,7 +147,7 @@ def test_a_grid_of_cars_is_at_node_level(definition: Write) -> None:
 )
 def test_mistakes_are_refused_in_a_sentence(definition: Write, changes: dict[str, Any], sentence: str) -> None:
     """Each sentence says what is wrong and where; nearest names follow a typo."""
-    quick = Changes(quick="quick" in changes)
+    quick = TournamentOptions(quick="quick" in changes)
     with pytest.raises(FileError, match=sentence):
         read_tournament(definition(**changes), quick)
 
@@ -203,7 +204,7 @@ def test_plain_levels_make_no_sense_in_the_general_challenge(definition: Write) 
 
 def test_the_command_line_changes_a_tournament(definition: Write) -> None:
     """Blocks, starts, budget, cars and parameters of the command line win over the file."""
-    changes = Changes(blocks=3, starts=2, budget_minutes=1.5, cars=("2gheap",), track_params={"number_of_shards": 2})
+    changes = TournamentOptions(blocks=3, starts=2, budget=1.5, car=("2gheap",), params={"number_of_shards": 2})
     tournament = read_tournament(definition(track_params={"number_of_shards": 1}), changes)
     assert (tournament.blocks, tournament.starts, tournament.budget_minutes) == (3, 2, 1.5)
     assert tournament.cars == ("2gheap",)
@@ -215,15 +216,15 @@ def test_cars_of_the_command_line_do_not_override_what_is_compared(definition: W
     contenders = [{"name": "a", "cars": ["1gheap"]}, {"name": "b", "cars": ["2gheap"]}]
     file = definition(challenge="settings", contenders=contenders, baseline="a")
     with pytest.raises(UsageError, match="nodes are what 'small' compares"):
-        read_tournament(file, Changes(cars=("4gheap",)))
+        read_tournament(file, TournamentOptions(car=("4gheap",)))
 
 
 @pytest.mark.parametrize(("name", "most"), [("blocks", 1000), ("starts", 100)])
 def test_more_than_can_be_planned_is_refused(definition: Write, name: str, most: int) -> None:
     """A schedule of 999,999,999 blocks would be made for minutes without a word; in the file as on the command line."""
     with pytest.raises(UsageError, match=rf"--{name} must be a whole number from 1 to {most:,}, but is {most + 1:,}"):
-        read_tournament(definition(), Changes(**{name: most + 1}))
-    assert getattr(read_tournament(definition(), Changes(**{name: most})), name) == most
+        read_tournament(definition(), TournamentOptions(**{name: most + 1}))
+    assert getattr(read_tournament(definition(), TournamentOptions(**{name: most})), name) == most
     with pytest.raises(FileError, match=rf"{most + 1} is greater than the maximum of {most}"):
         read_tournament(definition(**{name: most + 1}))
 
@@ -231,7 +232,7 @@ def test_more_than_can_be_planned_is_refused(definition: Write, name: str, most:
 def test_a_file_without_a_quick_form_says_so(definition: Write) -> None:
     """--quick needs something to be quick with."""
     with pytest.raises(UsageError, match="has no quick form"):
-        read_tournament(definition(), Changes(quick=True))
+        read_tournament(definition(), TournamentOptions(quick=True))
 
 
 def test_an_unknown_tournament_gets_the_nearest_name() -> None:

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from paddock.tournaments.freshness import pooled_freshness
 from paddock.tournaments.model import Lap, Markers
+from paddock.tournaments.pairing import pooled_freshness
 from paddock.tournaments.schedule import make_schedule
 from tests.tournaments.test_schedule import a_tournament
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from paddock.tournaments.analysis import analyse
+from paddock.tournaments.cautions import few_bulks, short_laps
 from paddock.tournaments.durations import Experience, identity
-from paddock.tournaments.journal import DONE, Attempt, History
-from paddock.tournaments.lap_cautions import few_bulks, short_laps
+from paddock.tournaments.laps import DONE, Attempt
 from paddock.tournaments.model import Contender, Tournament
 from paddock.tournaments.plan import make_plan, render_plan
+from paddock.tournaments.store import History
 from tests.tournaments.test_schedule import a_tournament
 
 TWO = a_tournament(2, starts=1)
@@ -39,16 +40,25 @@ def a_record(
     }
 
 
-def a_history(*starts: Callable[[int], float], blocks: int = 15, **changes: Any) -> History:
-    """Starts whose baseline takes that many seconds in each block, with some noise between its bulks."""
+def a_history(
+    *starts: Callable[[int], float],
+    blocks: int = 15,
+    by_level: Mapping[str, Mapping[str, Any]] | None = None,
+    **changes: Any,
+) -> History:
+    """Starts whose baseline takes that many seconds in each block, with some noise between its bulks.
+
+    :param by_level: what differs in the lines of a contender.
+    """
     chance, attempts = random.Random(4), []
     for number, seconds_of in enumerate(starts, 1):
-        records = []
+        attempt = Attempt(number, 1, f"r{number}", "esrally race", 0, 0.0, None, 0.0, 1.0, DONE, "")
         for block in range(1, TWO.warmup_blocks + blocks + 1):
             for level in "ab":
                 shares = [chance.gammavariate(50, 0.2 * seconds_of(block)) for _ in range(100)]
-                records.append({**a_record(block, level, sum(shares) / 1000, shares), **changes})
-        attempts.append(Attempt(number, 1, f"r{number}", "esrally race", 0, 0.0, None, 0.0, 1.0, DONE, "", {}, records))
+                record = {**a_record(block, level, sum(shares) / 1000, shares), **changes}
+                attempt.add({**record, **(by_level or {}).get(level, {})})
+        attempts.append(attempt)
     header = {"id": "t-1", "seed": 1, "at": 0.0}
     return History(header, attempts, stopped="all blocks done", last=1000.0)
 
@@ -145,12 +155,13 @@ def test_small_bulks_are_expected_to_keep_the_driver_busy() -> None:
 
 def test_a_setting_that_never_acted_is_named() -> None:
     """30 s without a refresh in laps of 5 s; not an interval that is switched off, nor one that all have."""
-    history = a_history(lambda block: 5.0)
 
     def said(a: str, b: str, refreshes: int) -> list[str]:
-        for record in history.attempts[0].laps:
-            record["settings"] = {"index.refresh_interval": a if record["level"] == "a" else b}
-            record["load_actions"] = {"refreshes": 5 if record["level"] == "a" else refreshes}
+        lines = {
+            "a": {"settings": {"index.refresh_interval": a}, "load_actions": {"refreshes": 5}},
+            "b": {"settings": {"index.refresh_interval": b}, "load_actions": {"refreshes": refreshes}},
+        }
+        history = a_history(lambda block: 5.0, by_level=lines)
         return [note for note in analyse(history, TWO).notes if "never acted" in note]
 
     assert said("1s", "30s", 0) == [
@@ -170,11 +181,20 @@ def test_the_reach_of_a_claim_is_told() -> None:
 
 def test_a_contender_without_laps_has_no_absolute_values() -> None:
     """Null, not zero: nothing was measured."""
-    history = a_history(lambda block: 5.0)
-    for record in history.attempts[0].laps:
-        if record["level"] == "b":
-            record["void"] = "errors"
+    history = a_history(lambda block: 5.0, by_level={"b": {"void": "errors"}})
     a, b = analyse(history, TWO).main.absolutes
     assert a.laps == 15
     assert a.mean is not None
     assert (b.mean, b.sd, b.median, b.laps) == (None, None, None, 0)
+
+
+def test_fields_that_do_not_come_back_as_sent_are_named() -> None:
+    """Over all laps that count, the most frequent first; a contender whose documents are the same is not mentioned."""
+    same = {"documents": 10, "same": 10, "fields": {}}
+    field = {"sent": "x", "read": "y"}
+    other = {"documents": 10, "same": 4, "fields": {"at": {"documents": 2, **field}, "tags": {"documents": 6, **field}}}
+    history = a_history(lambda _: 2.0, blocks=3, by_level={"a": {"read_back": same}, "b": {"read_back": other}})
+    notes = analyse(history, TWO).notes
+    assert [note for note in notes if "read again" in note] == [
+        "Of 30 documents of 'b' that were read again, not all came as sent: tags in 18, at in 6."
+    ]

@@ -13,10 +13,10 @@ import pytest
 
 from paddock import paths
 from paddock.errors import MachineError, UsageError
-from paddock.locks import locked
-from paddock.rally.processes import RaceProcesses, end
+from paddock.files import locked
+from paddock.rally.leftovers import RaceProcesses, end
 from paddock.tournaments.command import load_result
-from paddock.tournaments.journal import CUT_OFF, DONE
+from paddock.tournaments.laps import CUT_OFF, DONE
 from paddock.tournaments.model import UNDECIDED
 from paddock.tournaments.store import find_tournament, tournament_ids
 from tests.machine import PATIENCE, wait_until
@@ -34,7 +34,7 @@ def process(fake_laps: Behave, tmp_path: Path) -> Callable[..., subprocess.Popen
         sys.path.insert(0, sys.argv.pop(1))
         from paddock.errors import PaddockError
         from paddock.tournaments.command import run_tournament
-        from paddock.tournaments.options import TournamentOptions
+        from paddock.tournaments import TournamentOptions
         from tests.tournaments.conftest import disregard_other_rallies, prepare_without_elasticsearch
         disregard_other_rallies(setattr)
         try:
@@ -66,7 +66,7 @@ def process(fake_laps: Behave, tmp_path: Path) -> Callable[..., subprocess.Popen
 
 def laps_so_far() -> int:
     """How many laps all tournaments here have journalled."""
-    return sum(len(one.laps) for name in tournament_ids() for one in find_tournament(name).history().attempts)
+    return sum(len(one.records) for name in tournament_ids() for one in find_tournament(name).history().attempts)
 
 
 def test_after_kill_9_it_goes_on_without_losing_or_repeating_a_lap(

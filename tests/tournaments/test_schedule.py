@@ -7,9 +7,10 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
+from paddock.plain_values import built, plain
 from paddock.tournaments.model import Contender, Tournament
 from paddock.tournaments.pairing import DOCS_PER_SECOND
-from paddock.tournaments.schedule import make_schedule, schedule_as_json, schedule_from_json
+from paddock.tournaments.schedule import Start, make_schedule
 
 
 def a_tournament(contenders: int = 2, node_level: bool = False, **changes: object) -> Tournament:
@@ -80,7 +81,7 @@ def test_a_schedule_survives_being_written_down(
 ) -> None:
     """What plan.json says is what was planned."""
     schedule = make_schedule(a_tournament(contenders, blocks=blocks, warmup_blocks=warmup, starts=starts), seed)
-    assert schedule_from_json(json.loads(json.dumps(schedule_as_json(schedule)))) == schedule
+    assert built(tuple[Start, ...], json.loads(json.dumps(plain(schedule))), "schedule") == schedule
 
 
 def test_a_seed_means_the_same_for_ever() -> None:
@@ -107,7 +108,7 @@ def test_each_block_has_a_phase_of_the_refresh(seed: int, blocks: int, node_leve
         assert {other.phases == start.phases for other in schedule if other.group == start.group} == {True}
         assert start.phases not in [other.phases for other in schedule if other.group != start.group]
         assert start.without(1).phases == start.phases[1:]
-    assert schedule_from_json(json.loads(json.dumps(schedule_as_json(schedule)))) == schedule
+    assert built(tuple[Start, ...], json.loads(json.dumps(plain(schedule))), "schedule") == schedule
     assert not make_schedule(a_tournament(2, blocks=blocks), seed)[0].phases
 
 

@@ -10,19 +10,19 @@ from xml.etree import ElementTree as Tree
 import pytest
 
 from paddock import paths
-from paddock.circumstances import circumstances
 from paddock.errors import FileError, MachineError, UsageError
-from paddock.files import write_json
-from paddock.locks import locked
-from paddock.race.options import PreparedRace, RaceOptions
+from paddock.files import locked, write_json
+from paddock.race import RaceOptions
+from paddock.race.circumstances import circumstances
+from paddock.race.options import PreparedRace
 from paddock.rally import leftovers
-from paddock.reports.build import build
+from paddock.rally.request import parse_pairs
 from paddock.reports.figures import freshness
-from paddock.reports.write import result_as_json, result_as_junit, result_from_json, write_report
+from paddock.reports.write import build, result_as_json, result_as_junit, result_from_json, write_report
+from paddock.tournaments import TournamentOptions
 from paddock.tournaments.command import load_result, run_tournament
-from paddock.tournaments.journal import DONE, FAILED
+from paddock.tournaments.laps import DONE, FAILED
 from paddock.tournaments.model import EQUIVALENT, FASTER, SLOWER, UNDECIDED
-from paddock.tournaments.options import TournamentOptions
 from paddock.tournaments.store import find_tournament, tournament_ids, tournaments_folder
 from tests.tournaments.conftest import counted, hold, prepare_without_elasticsearch
 
@@ -240,7 +240,7 @@ def test_values_stay_those_it_began_with(fake_laps: Behave, definition: Write, t
     """Parameters from a file are read once: what becomes of the file, and of a car, changes no finished tournament."""
     values = tmp_path / "values.json"
     values.write_text('{"number_of_shards": 2}')
-    result = hold(definition(blocks=1), params=str(values), car="512mheap")
+    result = hold(definition(blocks=1), params=parse_pairs(str(values), "--params"), car=("512mheap",))
     stored = find_tournament(result.id)
     values.write_text('{"number_of_shards": 3, "refresh_interval": "9s"}')
     assert stored.tournament(stored.history()) == result.tournament
@@ -400,7 +400,7 @@ def test_the_result_is_written_and_can_be_made_anew(fake_laps: Behave, definitio
     stored = find_tournament(result.id)
     assert load_result(result.id) == result
     write_report(result, stored.folder)
-    assert result_from_json(json.loads(stored.result.read_text())).main == result.main
+    assert result_from_json(json.loads((stored.folder / "result.json").read_text())).main == result.main
 
 
 def test_the_machine_is_recorded_as_races_do_it(fake_laps: Behave, definition: Write) -> None:

@@ -50,6 +50,8 @@ class FakeElasticsearch(RequestContextHolder):
         self._bulks = 0
         self.on_search: Callable[[int, dict[str, Any]], Any] = lambda number, request: None
         self.on_findings: Callable[[dict[str, Any]], Any] = lambda request: None
+        self.kept: dict[str, Any] = {}
+        self.on_kept: Callable[[Any], Any] = lambda document: document
         self._searches = 0
         self.on_bulk: Callable[[int, int], Any] = on_bulk or (lambda number, documents: None)
 
@@ -105,9 +107,24 @@ class FakeElasticsearch(RequestContextHolder):
     async def search(self, query: Any, **request: Any) -> dict[str, Any]:
         await self._called("search")
         asked = query["ids"]["values"]
+        if any(one in self.kept for one in asked):
+            return {"hits": {"hits": [{"_id": one, "_source": self.kept[one]} for one in asked if one in self.kept]}}
         return {"hits": {"hits": [{"_id": name} for name in self.searchable if name in asked]}}
 
-    async def bulk(self, params: Any, body: bytes) -> RawAnswer:
+    async def forcemerge(self, index: str, max_num_segments: int) -> None:
+        await self._called("force merge", index=index, max_num_segments=max_num_segments)
+
+    async def bulk(self, **request: Any) -> RawAnswer | None:
+        """A bulk of the load, or documents that a lap gives ids to; `on_kept` may change what is kept of one."""
+        if "operations" not in request:
+            return await self._bulk(**request)
+        await self._called("bulk with ids", index=request["index"], refresh=request["refresh"])
+        lines = request["operations"]
+        for action, document in zip(lines[::2], lines[1::2], strict=True):
+            self.kept[action["index"]["_id"]] = self.on_kept(document)
+        return None
+
+    async def _bulk(self, params: Any, body: bytes) -> RawAnswer:
         assert "raw_response" in self.request_context.get()
         self._bulks += 1
         number = self._bulks
@@ -226,6 +243,8 @@ def lap(documents: tuple[Any, ...], journal: Path | None, **changes: Any) -> Lap
         "phase": None,
         "rest": 0.0,
         "wait": 0.0,
+        "force_merge": False,
+        "read_back": 0,
         "searches": 0,
         "queries": (),
         "journal": journal,

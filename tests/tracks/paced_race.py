@@ -17,6 +17,7 @@ from shared.paced_schedule import PacedSchedule
 
 from paddock import tracks
 from tests.tracks.lap_client import FakeElasticsearch, corpus
+from tests.tracks.rendered import build
 
 # The order of the arguments of Rally's Sampler.add.
 FIELDS = (
@@ -32,7 +33,7 @@ def built(name: str, challenge: str, params: dict[str, Any], test_mode: bool = F
     """Rally's track with that challenge selected."""
     track = _load_track(name)
     tracks.check_parameters(track, params)
-    return tracks.build(track, params, challenge, test_mode)
+    return build(track, params, challenge, test_mode)
 
 
 def leaf(rally_track: Any, name: str) -> Any:

@@ -18,6 +18,7 @@ from paddock import tracks
 from paddock.errors import FileError
 from paddock.paths import TRACKS
 from tests.tracks.lap_client import FakeElasticsearch, corpus
+from tests.tracks.rendered import build
 
 ALL_TRACKS = tracks.track_names()
 DEFAULT_LEVELS = {
@@ -30,6 +31,10 @@ DEFAULT_LEVELS = {
     "bulk-clients": ["1", "2", "4", "8"],
     "mapping-cost": ["full", "track", "keywords", "no-doc-values", "nothing-indexed", "nothing-stored"],
     "settings": ["track", "for-throughput"],
+    "index-mode": ["standard", "logsdb"],
+    "codec-and-sort": [
+        *("default", "best_compression", "default by @timestamp desc", "best_compression by @timestamp desc"),
+    ],
 }
 # Challenges are shared by all tracks: each of them once, and each track with one of them.
 EVERY_ONE = [("apache", factor) for factor in DEFAULT_LEVELS] + [
@@ -39,7 +44,7 @@ EVERY_ONE = [("apache", factor) for factor in DEFAULT_LEVELS] + [
 
 def built(name: str, factor: str, params: dict[str, Any], test_mode: bool = False) -> Any:
     """Rally's track with a block challenge selected."""
-    return tracks.build(tracks.load_track(name), params, factor, test_mode)
+    return build(tracks.load_track(name), params, factor, test_mode)
 
 
 def planned(rally_track: Any) -> list[Lap]:
@@ -106,6 +111,8 @@ def test_parameters_reach_the_plan() -> None:
         "lap_documents": 3000,
         "freshness_probe": True,
         "lap_searches": 7,
+        "lap_force_merge": True,
+        "lap_read_back": 9,
         "lap_journal": "/laps.jsonl",
         "bulk_size": 250,
         "bulk_indexing_clients": 5,
@@ -115,13 +122,13 @@ def test_parameters_reach_the_plan() -> None:
     }
     track = tracks.load_track("apache")
     tracks.check_parameters(track, params)
-    found = planned(tracks.build(track, params, "refresh-interval"))
+    found = planned(build(track, params, "refresh-interval"))
     assert [(lap.level, lap.bulk_size, lap.start) for lap in found] == [
         *(("large", 4000, 0), ("2s", 250, 0), ("large", 4000, 3000), ("2s", 250, 3000)),
     ]
     assert {(lap.clients, lap.count, lap.freshness_probe, lap.health) for lap in found} == {(5, 3000, True, "yellow")}
     assert {str(lap.journal) for lap in found} == {"/laps.jsonl"}
-    assert {lap.searches for lap in found} == {7}
+    assert {(lap.searches, lap.force_merge, lap.read_back) for lap in found} == {(7, True, 9)}
     settings = found[1].body["settings"]
     assert settings["index.number_of_shards"] == 2
     assert settings["index.codec"] == "best_compression"

@@ -15,6 +15,7 @@ from paddock.errors import FileError
 from paddock.race.load import read_load
 from tests.tracks import paced_race
 from tests.tracks.lap_client import BULK_SECONDS
+from tests.tracks.rendered import render
 
 ALL_TRACKS = tracks.track_names()
 
@@ -86,7 +87,7 @@ def test_nonsense_is_refused(bursts: Any) -> None:
         tracks.check_parameters(track, {"bursts": bursts})
     if isinstance(bursts, str):
         with pytest.raises(FileError, match="cannot be rendered"):
-            tracks.render(track, {"bursts": bursts})
+            render(track, {"bursts": bursts})
 
 
 def test_the_journal_is_appended_to(tmp_path: Path) -> None:

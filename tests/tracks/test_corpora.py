@@ -22,6 +22,7 @@ from shared.index_runners import ExpectedDocuments
 from paddock import tracks
 from paddock.corpora.store import ensure_corpus
 from paddock.paths import TRACKS
+from tests.tracks.rendered import build
 
 DOCUMENTS = 101
 
@@ -143,7 +144,7 @@ def prepared(tmp_path: Path) -> tuple[Any, Path, Callable[[], list[str]]]:
     file = rally_home / "paddock-apache" / "apache-1000000.json"
     file.parent.mkdir(parents=True)
     file.write_text('{"n":1}\n' * 50_001, encoding="utf-8")
-    built = tracks.build(
+    built = build(
         tracks.load_track("apache"), {"corpus_documents": 50_001, "corpus_bytes": file.stat().st_size}, "ingest"
     )
 

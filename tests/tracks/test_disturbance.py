@@ -16,8 +16,7 @@ import pytest
 from shared import disturbance
 from shared.disturbance import Disturbance, local_nodes
 
-from paddock.tournaments.journal import Attempt
-from paddock.tournaments.laps import read_lap
+from paddock.tournaments.laps import Attempt
 from tests.machine import wait_until
 from tests.tracks.lap_client import FakeElasticsearch
 from tests.tracks.test_lap import run
@@ -167,7 +166,9 @@ def test_a_lap_tells_what_else_the_machine_did(tmp_path: Path) -> None:
     assert (found["nodes_here"], found["nodes_elsewhere"]) == (0, 1)
     assert found["cores"] == os.cpu_count()
     # What a tournament reads of it.
-    read = read_lap(record, Attempt(1, 1, "race", "esrally", 0, 0.0, None, 0.0), 0).disturbance
+    attempt = Attempt(1, 1, "race", "esrally", 0, 0.0, None, 0.0)
+    attempt.add(record)
+    read = attempt.records[0].lap.disturbance
     assert read is not None
     assert (read.cores, read.steal, read.others) == (found["cores"], found["steal_share"], found["others_cores"])
     assert (read.nodes_here, read.nodes_elsewhere) == (0, 1)

@@ -16,6 +16,7 @@ from shared.registration import register
 
 from paddock import tracks
 from tests.tracks.lap_client import FakeElasticsearch, meta
+from tests.tracks.rendered import build
 
 BODY = {"settings": {"index.refresh_interval": "1s"}, "mappings": {"dynamic": "strict"}}
 FRESH = {"index": "logs", "status": "green", "body": BODY}
@@ -69,7 +70,7 @@ def test_a_fresh_index_is_deleted_created_and_awaited() -> None:
 @pytest.mark.parametrize("name", tracks.track_names())
 def test_the_index_is_the_tracks_own(name: str) -> None:
     """Its parameter source finds the settings and the mapping that Rally's own create-index would send."""
-    built = tracks.build(tracks.load_track(name), {"refresh_interval": "7s"}, "ingest")
+    built = build(tracks.load_track(name), {"refresh_interval": "7s"}, "ingest")
     (fresh,) = [leaf for entry in built.selected_challenge.schedule for leaf in entry if leaf.name == "fresh-index"]
     params = TracksIndex(built, fresh.operation.params).params()
     assert params["index"] == f"paddock-{name}"

@@ -55,6 +55,22 @@ def test_a_good_lap(tmp_path: Path) -> None:
     assert record["freshness"] is None
 
 
+def test_a_lap_that_is_merged_and_read_back(tmp_path: Path) -> None:
+    """Merged before it is weighed; documents are read again after that, and no figure of the load has them in it."""
+    client = FakeElasticsearch()
+    client.on_kept = lambda document: {"n": document["n"] + 1} if document["n"] == 6 else document
+    record = run(client, tmp_path, start=5, force_merge=True, read_back=3)["record"]
+    names = [name for name in client.names() if name != "options"]
+    assert names[names.index("merges") :] == [
+        *("merges", "force merge", "refresh", "index figures", "segments", "node figures"),
+        *("bulk with ids", "search", "delete"),
+    ]
+    assert record["force_merge_seconds"] >= 0
+    assert record["read_back"] == {"documents": 3, "same": 2, "fields": {"n": {"documents": 1, "sent": 6, "read": 7}}}
+    assert record["documents_sent"] == record["documents_counted"] == 25
+    assert record["void"] is None
+
+
 def test_rallys_sample_is_the_load_alone(tmp_path: Path) -> None:
     """Service time and throughput are the lap's: two bulks in turn and one beside them, not the preparations."""
     result = run(FakeElasticsearch(), tmp_path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from esrally import exceptions
 from hypothesis import given
 from hypothesis import strategies as st
 from shared.lap_order import lap_orders
-from shared.levels import FACTORS, Level, read_levels
+from shared.levels import FACTORS, Level, read_levels, sorting_mappings
 from shared.mapping_variants import VARIANTS, mapping_variant
 
 TRACK_MAPPING = {
@@ -45,11 +46,92 @@ JSON = st.recursive(
         ("bulk-size", 500, Level("500", bulk_size=500)),
         ("bulk-clients", 4, Level("4", clients=4)),
         ("mapping-cost", "full", Level("full", mapping="full")),
+        ("index-mode", "standard", Level("standard", {"index.mode": "standard"})),
+        (
+            "index-mode",
+            "logsdb",
+            Level("logsdb", {"index.mode": "logsdb", "index.mapping.source.mode": "stored", "index.codec": None}),
+        ),
+        ("codec-and-sort", "best_compression", Level("best_compression", {"index.codec": "best_compression"})),
+        (
+            "codec-and-sort",
+            "default by host, @timestamp desc",
+            Level(
+                "default by host, @timestamp desc",
+                {
+                    "index.codec": "default",
+                    "index.sort.field": ["host", "@timestamp"],
+                    "index.sort.order": ["asc", "desc"],
+                },
+            ),
+        ),
     ],
 )
 def test_plain_values(factor: str, value: Any, level: Level) -> None:
     """A plain value means what its factor says, and is its level's name."""
     assert read_levels(factor, [value]) == (level,)
+
+
+@pytest.mark.parametrize(
+    ("sort", "sentence"),
+    [
+        ("at desc", None),
+        ("tags.name", None),
+        ("path.keyword", None),
+        ("path", "the field 'path', which keeps no column to sort by: name one of at, path.keyword, tags.name"),
+        (
+            "host",
+            "the field 'host', which does not exist in the track's index: name one of at, path.keyword, tags.name",
+        ),
+    ],
+)
+def test_what_can_be_sorted_by(sort: str, sentence: str | None) -> None:
+    """Fields with columns, twins and fields of objects among them; others are named before a lap is run."""
+    (level,) = read_levels("settings", [{"name": "sorted", "sort": [sort]}])
+    if sentence is None:
+        sorting_mappings(level, TRACK_MAPPING)
+    else:
+        with pytest.raises(exceptions.InvalidSyntax, match=re.escape(f"the level 'sorted' sorts by {sentence}")):
+            sorting_mappings(level, TRACK_MAPPING)
+
+
+def test_where_any_field_is_taken_those_to_sort_by_are_named() -> None:
+    """An index is sorted by fields of its mapping only; the track's own mapping stays as it is."""
+    (level,) = read_levels("settings", [{"name": "sorted", "sort": "host, at desc"}])
+    mapping = {"dynamic": True, "properties": {"at": {"type": "date"}}}
+    added = {"host": {"type": "keyword", "ignore_above": 1024}}
+    assert sorting_mappings(level, mapping) == {"dynamic": True, "properties": {"at": {"type": "date"}, **added}}
+    assert mapping == {"dynamic": True, "properties": {"at": {"type": "date"}}}
+
+
+def test_a_level_without_columns_is_not_sorted() -> None:
+    """The mapping that the level itself names decides."""
+    (level,) = read_levels("settings", [{"name": "bare", "sort": "at", "mapping": "no-doc-values"}])
+    with pytest.raises(exceptions.InvalidSyntax, match="keeps no column to sort by: name one of those of another"):
+        sorting_mappings(level, mapping_variant("no-doc-values", TRACK_MAPPING))
+
+
+def test_mode_codec_and_sort_combine() -> None:
+    """In one object, and what is written out as a setting wins."""
+    (level,) = read_levels(
+        "settings",
+        [
+            {
+                "name": "all",
+                "mode": "logsdb",
+                "codec": "best_compression",
+                "sort": "at",
+                "settings": {"sort.order": "desc"},
+            }
+        ],
+    )
+    assert level.settings == {
+        "index.mode": "logsdb",
+        "index.mapping.source.mode": "stored",
+        "index.codec": "best_compression",
+        "index.sort.field": ["at"],
+        "index.sort.order": "desc",
+    }
 
 
 @pytest.mark.parametrize("factor", FACTORS)
@@ -78,6 +160,15 @@ def test_objects_mean_the_same_everywhere(factor: str) -> None:
         ("bulk-size", [0], "the bulk_size of the level '0' must be a whole number from 1 on"),
         ("bulk-clients", ["two"], "the clients of the level 'two' must be"),
         ("refresh-interval", ["1s", "1s"], "has '1s' more than once"),
+        (
+            "index-mode",
+            ["time_series"],
+            "the mode of the level 'time_series' must be one of standard, logsdb, ",
+        ),
+        ("codec-and-sort", ["zip"], "the codec of the level 'zip' must be one of default, best_compression"),
+        ("codec-and-sort", ["default by host up"], r"the sort of the level .* must be a JSON list of fields"),
+        ("settings", [{"name": "x", "sort": []}], r"the sort of the level 'x' must be"),
+        ("settings", [{"name": "x", "sort": [3]}], r"the sort of the level 'x' must be"),
         ("refresh-interval", [["1s"]], "one is \\['1s'\\]"),
         ("mapping-cost", ["none"], "must be one of full, track, .*, but is 'none'"),
         ("settings", ["1s"], "must be JSON objects such as"),

@@ -22,6 +22,7 @@ from shared.paced_schedule import PacedSchedule
 from paddock import tracks
 from paddock.errors import FileError, UsageError
 from tests.tracks import paced_race
+from tests.tracks.rendered import build
 
 ALL_TRACKS = tracks.track_names()
 DOCUMENTS = 57
@@ -275,7 +276,7 @@ def test_document_count_is_what_is_repeated(numbers: Any) -> None:
 def test_nonsense_is_refused_before_a_race(params: dict[str, Any], sentence: str) -> None:
     """Plain Rally users get a sentence in the names of the track's parameters."""
     with pytest.raises(FileError, match=sentence):
-        tracks.build(tracks.load_track("apache"), params, "paced")
+        build(tracks.load_track("apache"), params, "paced")
 
 
 def test_two_rates_are_refused_at_once() -> None:

@@ -15,6 +15,7 @@ from shared import registration
 from paddock import paths, tracks
 from paddock.errors import FileError, UsageError
 from paddock.paths import PROJECT
+from tests.tracks.rendered import build, render
 
 DENSE: dict[str, Any] = {
     "number_of_shards": 3,
@@ -71,9 +72,12 @@ SPARSE = [
 ]
 ALL_TRACKS = tracks.track_names()
 CHALLENGES = [
-    *("bulk-clients", "bulk-size", "burst", "growing-data", "ingest", "ingest-and-search", "mapping-cost", "paced"),
-    *("refresh-interval", "replicas", "settings", "shards", "store-type", "translog-flush"),
+    *("bulk-clients", "bulk-size", "burst", "codec-and-sort", "growing-data", "index-mode", "ingest"),
+    *("ingest-and-search", "mapping-cost", "paced", "refresh-interval", "replicas", "settings", "shards", "store-type"),
+    "translog-flush",
 ]
+
+TRACK_NAMES = ["apache", "apache-ecs", "app-logs", "app-logs-ecs", "logs", "syslog", "web-events"]
 
 
 def task(rally_track: Any, name: str) -> Any:
@@ -85,7 +89,7 @@ def task(rally_track: Any, name: str) -> Any:
 def test_all_tracks_are_listed_with_their_challenges() -> None:
     """The lists of ./inv tracks and ./inv challenges come from the files: names, descriptions, one default each."""
     loaded = tracks.load_tracks()
-    assert [track.name for track in loaded] == ["apache", "app-logs", "logs", "syslog", "web-events"]
+    assert [track.name for track in loaded] == TRACK_NAMES
     for track in loaded:
         assert track.description
         assert sorted(challenge.name for challenge in track.challenges) == CHALLENGES
@@ -102,14 +106,14 @@ def test_rally_accepts_every_challenge(name: str, params: dict[str, Any], test_m
     """Rally's schema, its Track and all parameter sources accept what is rendered, in test mode too."""
     track = tracks.load_track(name)
     tracks.check_parameters(track, params)
-    specification = tracks.render(track, params, test_mode=test_mode)
+    specification = render(track, params, test_mode=test_mode)
     assert {challenge["name"] for challenge in specification["challenges"]} == set(CHALLENGES)
 
 
 @pytest.mark.parametrize("name", ALL_TRACKS)
 def test_parameters_reach_the_index_and_the_load(name: str) -> None:
     """Every parameter of the dense set is found where it takes effect, and index_settings wins."""
-    built = tracks.build(tracks.load_track(name), DENSE, "ingest-and-search")
+    built = build(tracks.load_track(name), DENSE, "ingest-and-search")
     assert built.indices[0].body["settings"] == {
         "index.number_of_shards": 2,
         "index.number_of_replicas": 1,
@@ -146,7 +150,7 @@ def test_parameters_reach_the_index_and_the_load(name: str) -> None:
 @pytest.mark.parametrize("name", ALL_TRACKS)
 def test_plain_ingest_uses_rallys_own_bulk(name: str) -> None:
     """By default nothing of ours is in the measured path, ids are Elasticsearch's, and the count is enforced."""
-    built = tracks.build(tracks.load_track(name), {}, "ingest")
+    built = build(tracks.load_track(name), {}, "ingest")
     bulk = task(built, "bulk").operation
     assert bulk.param_source is None
     assert "conflicts" not in bulk.params
@@ -157,21 +161,21 @@ def test_plain_ingest_uses_rallys_own_bulk(name: str) -> None:
 @pytest.mark.parametrize("params", [{"conflicts": "random"}, {"time_period": 5}, {"error_level": "non-fatal"}])
 def test_count_is_only_reported_where_it_cannot_be_known(params: dict[str, Any]) -> None:
     """Replaced documents, a repeated corpus and tolerated errors make the count differ without anything being wrong."""
-    built = tracks.build(tracks.load_track("apache"), params, "ingest")
+    built = build(tracks.load_track("apache"), params, "ingest")
     assert task(built, "settle").operation.params["enforce"] is False
 
 
 @pytest.mark.parametrize(("replicas", "status"), [(0, "green"), (1, "yellow")])
 def test_health_follows_the_replicas(replicas: int, status: str) -> None:
     """One node can never be green with replicas, so the default does not ask for it."""
-    built = tracks.build(tracks.load_track("apache"), {"number_of_replicas": replicas}, "ingest")
+    built = build(tracks.load_track("apache"), {"number_of_replicas": replicas}, "ingest")
     assert task(built, "fresh-index").operation.params["status"] == status
 
 
 @pytest.mark.parametrize("name", ALL_TRACKS)
 def test_searches_do_real_work(name: str) -> None:
     """Every query is sent past the request cache, with a client-side timeout, to the track's own index."""
-    built = tracks.build(tracks.load_track(name), {}, "ingest-and-search")
+    built = build(tracks.load_track(name), {}, "ingest-and-search")
     searches = [
         leaf for entry in built.selected_challenge.schedule for leaf in entry if leaf.operation.type == "search"
     ]
@@ -186,7 +190,7 @@ def test_searches_do_real_work(name: str) -> None:
 def test_every_query_operation_is_raced(name: str) -> None:
     """A query added to the folder but not to the list at the top of track.json would silently never run."""
     track = tracks.load_track(name)
-    specification = tracks.render(track, {})
+    specification = render(track, {})
     files = {path.stem for path in (track.folder / "operations").glob("*.json")}
     challenge = next(one for one in specification["challenges"] if one["name"] == "ingest-and-search")
     raced = {entry["operation"] for entry in challenge["schedule"] if isinstance(entry["operation"], str)}
@@ -195,14 +199,14 @@ def test_every_query_operation_is_raced(name: str) -> None:
 
 def test_unknown_track_names_the_nearest() -> None:
     """A misspelt track ends in a sentence with the right name in it."""
-    with pytest.raises(UsageError, match=r"no track 'apach'\. Did you mean 'apache'\?.*\./inv tracks"):
+    with pytest.raises(UsageError, match=r"no track 'apach'\. Did you mean 'apache'.*\./inv tracks"):
         tracks.load_track("apach")
 
 
 def test_parameter_that_rally_would_refuse() -> None:
     """Rally fails a race for a parameter that no template uses; rendering says so first."""
     with pytest.raises(UsageError, match="does not use the parameter bulk_sise"):
-        tracks.render(tracks.load_track("apache"), {"bulk_sise": 5})
+        render(tracks.load_track("apache"), {"bulk_sise": 5})
 
 
 @pytest.mark.parametrize(
@@ -220,12 +224,12 @@ def test_parameter_that_rally_would_refuse() -> None:
 def test_parameter_sources_are_asked(params: dict[str, Any], sentence: str) -> None:
     """What only a parameter source can refuse is refused before a race, too."""
     with pytest.raises(FileError, match=sentence):
-        tracks.render(tracks.load_track("apache"), params)
+        render(tracks.load_track("apache"), params)
 
 
 def test_folder_without_a_track_is_no_track(tracks_copy: Path) -> None:
     """`shared` lies beside the tracks and must not be listed as one."""
-    assert tracks.track_names(tracks_copy) == ["apache", "app-logs", "logs", "syslog", "web-events"]
+    assert tracks.track_names(tracks_copy) == TRACK_NAMES
 
 
 def test_a_track_is_read_anew_when_a_file_of_it_changes(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from esrally import exceptions
 from shared.disturbance import Disturbance, local_nodes
 from shared.freshness import FreshnessProbe
 from shared.index_runners import WaitForHealth
-from shared.lap_documents import bulks
+from shared.lap_documents import bulks, sources
 from shared.lap_figures import (
     index_actions,
     index_figures,
@@ -28,6 +28,7 @@ from shared.lap_journal import append_lap
 from shared.lap_load import Load, index_documents
 from shared.lap_plan import Lap
 from shared.lap_searches import SearchFailed, search
+from shared.read_back import read_back
 from shared.request_contexts import unmeasured
 
 MERGE_TIMEOUT = 600.0
@@ -97,6 +98,8 @@ class RunLap:
             record["documents_counted"] = await _count(es, lap.index, probe)
             waited = await wait_for_merges(es, lap.index, self._merge_timeout)
             record["merge_wait_seconds"] = waited
+            if lap.force_merge and waited is not None:
+                record["force_merge_seconds"] = await _force_merge(es, lap.index)
             record["index_figures"] = await index_figures(es, lap.index)
             after = await node_figures(es)
             record["node_cpu_ms"] = after["cpu_ms"] - before["cpu_ms"]
@@ -110,6 +113,10 @@ class RunLap:
                     )
                 except SearchFailed as error:
                     problems.append(str(error))
+            if lap.read_back and not problems:
+                record["read_back"] = await read_back(
+                    es, lap.index, sources(lap.documents, lap.start, lap.count), lap.read_back
+                )
             await _delete(es, lap.index)
         return load
 
@@ -170,7 +177,7 @@ def _circumstances(lap: Lap) -> dict[str, Any]:
                 *("documents_sent", "documents_acknowledged", "documents_counted", "bulks", "errors", "rejections"),
                 *("reasons", "took_ms", "latency_ms", "documents_per_second", "share_ms", "driver_cpu_seconds"),
                 *("node_cpu_ms", "node_gc_ms", "node_rejections", "merge_wait_seconds", "load_actions"),
-                *("index_figures", "disturbance", "freshness", "searches", "void"),
+                *("force_merge_seconds", "index_figures", "disturbance", "freshness", "searches", "read_back", "void"),
             )
         ),
     }
@@ -221,6 +228,15 @@ async def _count(es: Any, index: str, probe: FreshnessProbe | None) -> int:
         return count
     markers = await es.count(index=index, query={"ids": {"values": probe.names}})
     return count - int(markers["count"])
+
+
+async def _force_merge(es: Any, index: str) -> float:
+    """Merge every shard to one segment; the seconds that it took, with the refresh that lets go of the merged ones."""
+    started = time.monotonic()
+    patient = es.options(request_timeout=_PATIENCE, max_retries=0)
+    await patient.indices.forcemerge(index=index, max_num_segments=1)
+    await patient.indices.refresh(index=index)
+    return round(time.monotonic() - started, 3)
 
 
 async def _delete(es: Any, index: str) -> None:

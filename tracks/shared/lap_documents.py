@@ -45,3 +45,9 @@ def bulks(documents: Sequence[Any], start: int, count: int, bulk_size: int, inde
         with reader:
             for _, _, batch in reader:
                 yield from batch
+
+
+def sources(documents: Sequence[Any], start: int, count: int) -> Iterator[bytes]:
+    """The documents of one lap themselves, as they stand in the corpus."""
+    for _, body in bulks(documents, start, count, 100, "none"):
+        yield from body.splitlines()[1::2]

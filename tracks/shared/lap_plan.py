@@ -13,7 +13,7 @@ from esrally.track.params import ParamSource
 from shared.freshness import refresh_seconds
 from shared.lap_order import lap_orders, load_phases
 from shared.lap_searches import Query, find_queries
-from shared.levels import Level, read_levels
+from shared.levels import Level, read_levels, sorting_mappings
 from shared.mapping_variants import mapping_variant
 
 
@@ -32,6 +32,8 @@ class Lap:
         lap counts; None elsewhere.
     :param rest: seconds to wait before the index is created, ``wait`` between that and the load: together the same for
         all laps of a block, since a machine that has rested for longer may be faster.
+    :param force_merge: whether the index is merged to one segment per shard before it is weighed and searched.
+    :param read_back: how many documents are read again at the end and compared with what was sent.
     :param searches: how often each of the queries is run after the load.
     :param journal: file to which the lap's record is added; None for none.
     """
@@ -53,6 +55,8 @@ class Lap:
     phase: float | None
     rest: float
     wait: float
+    force_merge: bool
+    read_back: int
     searches: int
     queries: tuple[Query, ...]
     journal: Path | None
@@ -138,6 +142,8 @@ def _plan(track: Any, corpora: list[Any], params: dict[str, Any]) -> Iterator[La
                 phase=phase,
                 rest=longest - wait,
                 wait=wait,
+                force_merge=params.get("force-merge", False),
+                read_back=params.get("read-back", 0),
                 searches=params["searches"],
                 queries=queries,
                 journal=journal,
@@ -146,10 +152,9 @@ def _plan(track: Any, corpora: list[Any], params: dict[str, Any]) -> Iterator[La
 
 def _body(track: Any, level: Level) -> dict[str, Any]:
     body = track.indices[0].body
-    return {
-        "settings": {**body["settings"], **level.settings},
-        "mappings": mapping_variant(level.mapping or "track", body["mappings"]),
-    }
+    mappings = sorting_mappings(level, mapping_variant(level.mapping or "track", body["mappings"]))
+    settings = {**body["settings"], **level.settings}
+    return {"settings": {name: value for name, value in settings.items() if value is not None}, "mappings": mappings}
 
 
 def _replicas(body: dict[str, Any]) -> int:

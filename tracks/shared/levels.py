@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,14 +12,27 @@ from esrally import exceptions
 from shared.mapping_variants import VARIANTS
 
 _DURATION = re.compile(r"[0-9]+(nanos|micros|ms|s|m|h|d)")
-_KEYS = {"name", "settings", "bulk_size", "clients", "mapping"}
+_KEYS = {"name", "settings", "bulk_size", "clients", "mapping", "mode", "codec", "sort"}
+
+# Index modes as index settings. In mode logsdb Elasticsearch chooses the codec, the store type's default and the order
+# by itself; a codec of the track's would stand in its way, so it is taken away (None). Synthetic source, rebuilt from
+# columns instead of stored, is a level of its own because Elastic's own distribution asks for a subscription.
+MODES: Mapping[str, Mapping[str, Any]] = {
+    "standard": {"index.mode": "standard"},
+    "logsdb": {"index.mode": "logsdb", "index.mapping.source.mode": "stored", "index.codec": None},
+    "logsdb-synthetic": {"index.mode": "logsdb", "index.mapping.source.mode": "synthetic", "index.codec": None},
+}
+# Types of fields that Elasticsearch sorts an index by.
+_SORTABLE = {"keyword", "date", "date_nanos", "boolean", "long", "integer", "short", "byte", "double", "float"}
+CODECS = ("default", "best_compression")
+UNSORTED = "unsorted"
 
 
 @dataclass(frozen=True)
 class Level:
     """One level: what differs from the track's parameters; None where nothing does.
 
-    :param settings: index settings by full names, with "index.".
+    :param settings: index settings by full names, with "index."; None takes one of the track's away.
     :param bulk_size: documents per bulk.
     :param clients: bulks in flight at the same time.
     :param mapping: name of a mapping variant.
@@ -70,6 +83,16 @@ def _mapping(value: Any) -> dict[str, Any]:
     return {"mapping": value}
 
 
+def _mode(value: Any) -> dict[str, Any]:
+    return {"mode": value}
+
+
+def _codec_and_sort(value: Any) -> dict[str, Any]:
+    """Understands a codec, and behind "by" the fields to sort by: "best_compression by host, @timestamp desc"."""
+    codec, _, fields = str(value).partition(" by ")
+    return {"codec": codec.strip(), "sort": fields.strip() or None}
+
+
 def _nothing_but_objects(value: Any) -> dict[str, Any]:
     raise exceptions.InvalidSyntax(
         f'levels of the challenge settings must be JSON objects such as {{"name": "slow", "settings": '
@@ -86,6 +109,8 @@ FACTORS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "bulk-size": _bulk_size,
     "bulk-clients": _bulk_clients,
     "mapping-cost": _mapping,
+    "index-mode": _mode,
+    "codec-and-sort": _codec_and_sort,
     "settings": _nothing_but_objects,
 }
 
@@ -137,11 +162,75 @@ def _from_object(value: Mapping[str, Any]) -> Level:
         )
     return Level(
         name=name,
-        settings={key if key.startswith("index.") else f"index.{key}": inner for key, inner in settings.items()},
+        settings={
+            **_choice(name, "mode", value.get("mode"), MODES),
+            **_choice(name, "codec", value.get("codec"), {codec: {"index.codec": codec} for codec in CODECS}),
+            **_sorting(name, value.get("sort")),
+            **{key if key.startswith("index.") else f"index.{key}": inner for key, inner in settings.items()},
+        },
         bulk_size=_whole_or_none(f"the bulk_size of the level '{name}'", value.get("bulk_size")),
         clients=_whole_or_none(f"the clients of the level '{name}'", value.get("clients")),
         mapping=mapping,
     )
+
+
+def _choice(level: str, key: str, value: Any, choices: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The settings that one word stands for."""
+    if value is None:
+        return {}
+    if not isinstance(value, str) or value not in choices:
+        raise exceptions.InvalidSyntax(
+            f"the {key} of the level '{level}' must be one of {', '.join(choices)}, but is {value!r}."
+        )
+    return choices[value]
+
+
+def _sorting(level: str, value: Any) -> dict[str, Any]:
+    """The settings of an index whose segments are sorted by those fields, ascending unless "desc" follows a name."""
+    if value is None or value == UNSORTED:
+        return {}
+    fields = value if isinstance(value, list) else str(value).split(",")
+    words = [field.split() if isinstance(field, str) else [] for field in fields]
+    if not words or not all(len(one) == 1 or (len(one) == 2 and one[1] in ("asc", "desc")) for one in words):
+        raise exceptions.InvalidSyntax(
+            f"the sort of the level '{level}' must be a JSON list of fields, each with asc or desc behind it if need "
+            f'be, such as ["host", "@timestamp desc"], but is {value!r}.'
+        )
+    return {"index.sort.field": [one[0] for one in words], "index.sort.order": [(*one, "asc")[1] for one in words]}
+
+
+def sorting_mappings(level: Level, mappings: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The mapping with every field that the level sorts by, refused before a lap is run if one cannot be sorted by.
+
+    An index can be sorted by fields only that its mapping names. Where the mapping takes any field, one that it does
+    not name becomes a keyword, as it would when the first document comes.
+
+    :param mappings: of the index, as the level has them; left alone.
+    :raises exceptions.InvalidSyntax: if there is no such field, or it keeps no column (doc values).
+    """
+    wanted = level.settings.get("index.sort.field") or []
+    there = dict(_columns(mappings.get("properties", {})))
+    added = {}
+    for one in [wanted] if isinstance(wanted, str) else wanted:
+        if one not in there and mappings.get("dynamic") in (None, True, "true"):
+            added[one] = {"type": "keyword", "ignore_above": 1024}
+        elif not there.get(one):
+            problem = "keeps no column to sort by" if one in there else "does not exist in the track's index"
+            raise exceptions.InvalidSyntax(
+                f"the level '{level.name}' sorts by the field '{one}', which {problem}: name one of "
+                f"{', '.join(name for name, sortable in there.items() if sortable) or 'those of another track'}."
+            )
+    return {**mappings, "properties": {**mappings.get("properties", {}), **added}} if added else mappings
+
+
+def _columns(properties: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, bool]]:
+    """Every field by its full name, and whether an index can be sorted by it."""
+    for name, definition in properties.items():
+        if "properties" in definition:
+            yield from _columns(definition["properties"], f"{above}{name}.")
+        else:
+            yield f"{above}{name}", definition["type"] in _SORTABLE and definition.get("doc_values", True)
+            yield from _columns(definition.get("fields", {}), f"{above}{name}.")
 
 
 def _whole_or_none(what: str, value: Any) -> int | None:

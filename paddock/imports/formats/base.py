@@ -2,52 +2,54 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from typing import Any
 
+from paddock.imports.sources import LONGEST_LINE
 from paddock.imports.times import Clock
 
 NO_TIME_READ = "the time cannot be read"
-_CLOCK = re.compile(r":\d\d:\d\d")
+TOO_LONG = f"longer than {LONGEST_LINE >> 20} MiB"
 
 
 class BadLine(Exception):
-    """This line is no event; the text is the reason, a few words that many lines share."""
+    """This line is no event.
 
-
-class LineFormat(ABC):
-    """One format.
-
-    :param clock: reads its time stamps.
+    :param reason: a few words that many lines share.
+    :param value: what of the line is meant, if anything.
     """
 
-    name: str
-    # The first line of an event, where events may have several lines; None where every line is one.
-    start: re.Pattern[str] | None = None
-    # Where a second record begins on a line whose end was lost.
-    glued: re.Pattern[str] | None = None
+    def __init__(self, reason: str, value: str = ""):
+        super().__init__(reason)
+        self.value = value
 
-    def __init__(self, clock: Clock):
-        self.clock = clock
+
+class Format:
+    """One format; what it looks like says its layout (layouts.py), unless each line is taken apart by itself.
+
+    :param clock: reads its time stamps.
+    :param start: matches the first line of an event, where events may have several lines.
+    """
+
+    def __init__(self, name: str, clock: Clock, start: re.Pattern[str] | None = None):
+        self.name, self.clock, self.start = name, clock, start
+
+
+class LineFormat(Format, ABC):
+    """A format whose lines are taken apart one by one."""
 
     @abstractmethod
-    def event(self, line: str, more: Sequence[str]) -> tuple[int, dict[str, Any]]:
+    def event(self, line: str) -> tuple[int, dict[str, Any]]:
         """The time in milliseconds since 1970 UTC, and the document without it.
 
         :param line: without its end.
-        :param more: further lines of the same event.
         :raises BadLine: if it is none of this format.
         """
 
     def records(self, line: str) -> list[str]:
         """The line, or its parts where the ends of lines between records were lost."""
-        if self.glued is None or len(_CLOCK.findall(line)) < 2:
-            return [line]
-        begins = [0, *(found.start() for found in self.glued.finditer(line)), len(line)]
-        return [line[begin:end] for begin, end in itertools.pairwise(begins)]
+        return [line]
 
     def time(self, text: str) -> int:
         """The time stamp.
@@ -57,4 +59,4 @@ class LineFormat(ABC):
         try:
             return self.clock.milliseconds(text)
         except (ValueError, OverflowError):
-            raise BadLine(NO_TIME_READ) from None
+            raise BadLine(NO_TIME_READ, text) from None

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from paddock.errors import UsageError, unknown
-from paddock.imports.formats.base import LineFormat
+from paddock.imports.formats.base import Format
 from paddock.imports.formats.expressions import grok_format, regex_format
 from paddock.imports.formats.json_lines import JsonLines
-from paddock.imports.formats.lines import LAYOUTS, AccessLog, Log4j, OneLayout, Syslog
+from paddock.imports.formats.layouts import LAYOUTS, as_expression
 from paddock.imports.times import Clock
 
 AUTOMATIC = "auto"
 # In this order they are tried; the first of several that fit equally well is the more exact one.
-TRACK_OF_FORMAT = {
-    "json-lines": "logs",
-    "apache-common": "apache",
-    "apache-combined": "apache",
-    "nginx": "apache",
-    **dict.fromkeys(LAYOUTS, "logs"),
-    "syslog": "syslog",
-    "log4j": "logs",
-}
-ACCESS_LOGS = ("apache-common", "apache-combined", "nginx")
+TRACK_OF_FORMAT = {JsonLines.name: "logs", **{name: layout.track for name, layout in LAYOUTS.items()}}
 _WITH_EXPRESSION = ("regex", "grok")
 
 
@@ -50,7 +42,7 @@ class FormatChoice:
         """Without the expression."""
         return self.name.partition("=")[0]
 
-    def build(self) -> LineFormat:
+    def build(self) -> Format:
         """The format itself.
 
         :raises UsageError: if there is none of that name, or what was said of it cannot be used.
@@ -64,14 +56,11 @@ class FormatChoice:
         if equals or self.name not in TRACK_OF_FORMAT:
             known = [*TRACK_OF_FORMAT, *_WITH_EXPRESSION, AUTOMATIC]
             raise unknown("format", self.name, known, "./inv --help corpus.import")
-        if self.time_field is not None and self.name != "json-lines":
+        if self.time_field is not None and self.name != JsonLines.name:
             raise UsageError(
                 f"--time-field is for json-lines, regex and grok: the format {self.name} has one time only."
             )
-        if self.name in ACCESS_LOGS:
-            return AccessLog(self.name, clock)
-        if self.name in LAYOUTS:
-            return OneLayout(self.name, clock)
-        if self.name == "json-lines":
+        if self.name == JsonLines.name:
             return JsonLines(clock, self.time_field)
-        return Syslog(clock) if self.name == "syslog" else Log4j(clock)
+        start = LAYOUTS[self.name].start
+        return Format(self.name, clock, re.compile(as_expression(start)) if start else None)

@@ -7,7 +7,7 @@ Logstash gave them, the expressions are this project's own.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -164,13 +164,12 @@ class NamedGroups(LineFormat):
     def __init__(
         self, name: str, clock: Clock, pattern: re.Pattern[str], captures: Mapping[str, Capture], time_field: str
     ):
-        super().__init__(clock)
-        self.name = name
+        super().__init__(name, clock)
         self._pattern = pattern
         self._captures = captures
         self._time_field = time_field
 
-    def event(self, line: str, more: Sequence[str]) -> tuple[int, dict[str, Any]]:
+    def event(self, line: str) -> tuple[int, dict[str, Any]]:
         """See LineFormat."""
         found = self._pattern.fullmatch(line)
         if not found:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
 from typing import Any
 
+import orjson
+
 from paddock.imports.formats.base import BadLine, LineFormat
+from paddock.imports.sources import LONGEST_LINE
 from paddock.imports.text import readable
 from paddock.imports.times import Clock
 
@@ -28,6 +30,11 @@ _BETWEEN = re.compile(r"\}\s*\{")
 DEEPEST = 100  # levels; an index takes 20 of objects, and Python's own limit depends on who calls
 
 
+def no_time_field(wanted: str | None) -> str:
+    """Why an object is no event: it lacks the field that is wanted, or any of the usual ones."""
+    return "no field with a time" if wanted is None else f"no field '{wanted}'"
+
+
 def _refuse(text: str) -> None:
     raise ValueError(f"{text} is no JSON")
 
@@ -44,10 +51,23 @@ class JsonLines(LineFormat):
     name = "json-lines"
 
     def __init__(self, clock: Clock, time_field: str | None = None):
-        super().__init__(clock)
+        super().__init__(self.name, clock)
         self._time_field = time_field
 
-    def event(self, line: str, more: Sequence[str]) -> tuple[int, dict[str, Any]]:
+    def quickly(self, line: bytes) -> tuple[int, dict[str, Any]] | None:
+        """As ``event``; None of what orjson may read otherwise than the standard library does."""
+        try:
+            document = orjson.loads(line)
+            # It rounds whole numbers beyond 64 bits to fractions; such large ones it writes with an exponent.
+            if type(document) is not dict or len(line) > LONGEST_LINE or b"e+" in orjson.dumps(document):
+                return None
+        except (ValueError, TypeError):
+            return None
+        if line.count(b"{") + line.count(b"[") > DEEPEST:  # perhaps within one another
+            return None
+        return self._taken(document, b"null" in line)
+
+    def event(self, line: str) -> tuple[int, dict[str, Any]]:
         """See LineFormat."""
         if not line.lstrip().startswith("{"):
             raise BadLine("not a JSON object")
@@ -59,14 +79,10 @@ class JsonLines(LineFormat):
             raise BadLine("not valid JSON") from None
         except RecursionError:
             raise BadLine(f"nested more than {DEEPEST} deep") from None
-        return self.taken(document, "null" in line)
+        return self._taken(document, "null" in line)
 
-    def taken(self, document: dict[str, Any], nulls: bool) -> tuple[int, dict[str, Any]]:
-        """The time of an object in milliseconds since 1970 UTC, and the document without it; may change the object.
-
-        :param nulls: whether it may hold nulls.
-        :raises BadLine: if it has no time.
-        """
+    def _taken(self, document: dict[str, Any], nulls: bool) -> tuple[int, dict[str, Any]]:
+        """The time of an object and the object without it, which may change; ``nulls``: it may hold some."""
         if nulls:
             _drop_nulls(document)
         milliseconds = self.time(str(self._take_time(document)))
@@ -115,7 +131,7 @@ class JsonLines(LineFormat):
             inner = inner.get(name) if isinstance(inner, dict) else None
         if isinstance(inner, dict) and isinstance(inner.get(last), (str, int, float)):
             return inner.pop(last)
-        raise BadLine("no field with a time" if self._time_field is None else f"no field '{self._time_field}'")
+        raise BadLine(no_time_field(self._time_field))
 
 
 def _depth(value: Any) -> int:

@@ -1,0 +1,329 @@
+"""Two factors at once in a report: heat maps of mean and spread, and lines over each factor.
+
+Where a study has published figures for the same cells, its maps and lines stand beside those measured here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+from paddock import numbers
+from paddock.reports import figures
+from paddock.reports.document import Plot, Section, Table
+from paddock.reports.drawing import SERIES, Panel, ink, legend, linear, named, panels, shape, shortened
+from paddock.tournaments.model import Contender, Published, Result
+
+# What stands in a cell whose figure is left out.
+LEFT_OUT = "†"
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Contenders in two dimensions.
+
+    :param across, down: the factors; ``across`` has at least as many values.
+    :param cells: (value across, value down) -> name of the contender.
+    :param others: what the other factors are in this grid, as text; empty if there are none.
+    """
+
+    across: str
+    down: str
+    columns: tuple[Any, ...]
+    rows: tuple[Any, ...]
+    cells: Mapping[tuple[Any, Any], str]
+    others: str = ""
+
+    def contender(self, column: Any, row: Any) -> str | None:
+        """The contender in that cell; None if it was not run."""
+        return self.cells.get((_key(column), _key(row)))
+
+    def turned(self) -> Grid:
+        """The same with its factors the other way round."""
+        cells = {(down, across): name for (across, down), name in self.cells.items()}
+        return Grid(self.down, self.across, self.rows, self.columns, cells, self.others)
+
+
+def grids(result: Result) -> list[Grid]:
+    """The grids among the contenders, one for each combination of further factors; none without two factors."""
+    placed = [contender for contender in result.tournament.contenders if len(contender.coordinates) > 1]
+    if not placed:
+        return []
+    names = sorted({factor for contender in placed for factor in contender.coordinates})
+    placed = [contender for contender in placed if set(contender.coordinates) == set(names)]
+    values = {name: _in_order([contender.coordinates[name] for contender in placed]) for name in names}
+    across, down, *further = sorted(names, key=lambda name: (-len(values[name]), name))
+    if len(values.get(down, ())) < 2:
+        return []
+    groups: dict[str, list[Contender]] = {}
+    for contender in placed:
+        others = ", ".join(f"{name} {contender.coordinates[name]}" for name in further)
+        groups.setdefault(others, []).append(contender)
+    return [
+        Grid(
+            across,
+            down,
+            values[across],
+            values[down],
+            {(_key(one.coordinates[across]), _key(one.coordinates[down])): one.name for one in group},
+            others,
+        )
+        for others, group in groups.items()
+    ]
+
+
+def _key(value: Any) -> Any:
+    return value if isinstance(value, (str, int, float, bool)) else repr(value)
+
+
+def _in_order(values: Sequence[Any]) -> tuple[Any, ...]:
+    """Each value once: numbers by size, others as they come."""
+    once = list({_key(value): value for value in values}.values())
+    numeric = all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in once)
+    return tuple(sorted(once)) if numeric else tuple(once)
+
+
+NOT_MEASURED = "were not measured or have no lap that counts"
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One figure for each contender of a grid.
+
+    :param source: "published" or "measured here", where the two stand side by side; empty where there is one alone.
+    :param left_out: contender -> why its figure is not believed; it is not among the values.
+    :param missing: why a cell may be empty.
+    """
+
+    title: str
+    values: Mapping[str, float]
+    source: str = ""
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    text: Callable[[float | None], str] = numbers.figure
+    missing: str = NOT_MEASURED
+
+    def value(self, grid: Grid, column: Any, row: Any) -> float | None:
+        """The figure in that cell; None if there is none."""
+        value = self.values.get(grid.contender(column, row) or "")
+        return value if value is not None and math.isfinite(value) else None
+
+    def known(self, grid: Grid) -> list[tuple[float, Any, Any]]:
+        """Its figures with their column and row, column by column."""
+        placed = ((self.value(grid, column, row), column, row) for column in grid.columns for row in grid.rows)
+        return [(value, column, row) for value, column, row in placed if value is not None]
+
+    def cell(self, grid: Grid, column: Any, row: Any) -> str:
+        """The figure in that cell as text."""
+        if grid.contender(column, row) in self.left_out:
+            return LEFT_OUT
+        return self.text(self.value(grid, column, row))
+
+
+def heat_plot(grid: Grid, layer: Layer, name: str) -> Plot:
+    """A heat map with the figures in its cells; what is left out is marked and explained."""
+    marked = [f"{LEFT_OUT} {name}: {layer.left_out[name]}" for name in grid.cells.values() if name in layer.left_out]
+    description = " ".join([_extremes(grid, layer), *marked])
+    reading = " ".join([f"The stronger the colour, the higher the figure; empty cells {layer.missing}.", *marked])
+    table = _table(grid, layer.title, [layer])
+    return Plot(f"heat-{name}", layer.title, description, _heat_map(grid, layer), table, reading)
+
+
+def _heat_map(grid: Grid, layer: Layer) -> str:
+    """A cell per contender: the stronger its colour, the higher its figure, which is written into it."""
+    known = [value for value, _, _ in layer.known(grid)]
+    low, high = (min(known), max(known)) if known else (0.0, 1.0)
+
+    def cell(column: Any, row: Any) -> str:
+        where = escape(f"{grid.across} {column}, {grid.down} {row}")
+        said, figure = escape(layer.cell(grid, column, row)), layer.value(grid, column, row)
+        if said == LEFT_OUT:
+            return f'<td class="left-out" title="{where}">{LEFT_OUT}</td>'
+        if figure is None:
+            return f'<td title="{where}">-</td>'
+        strength = 0.06 + 0.5 * (figure - low) / ((high - low) or 1.0)
+        return f'<td class="heat" style="--strength:{100 * strength:.0f}%" title="{where}: {said}">{said}</td>'
+
+    head = "".join(f"<th>{escape(shortened(str(column), 12))}</th>" for column in grid.columns)
+    body = "".join(
+        f"<tr><th>{escape(shortened(str(row), 12))}</th>{''.join(cell(column, row) for column in grid.columns)}</tr>"
+        for row in grid.rows
+    )
+    corner = f"{escape(grid.down)} \\ {escape(grid.across)}"
+    return f'<div class="scroll"><table class="map"><tr><th>{corner}</th>{head}</tr>{body}</table></div>'
+
+
+def line_plot(grid: Grid, layers: Sequence[Layer], title: str, name: str, turned: bool = False) -> Plot:
+    """Lines over the factor across, one per value of the other; a panel for each layer.
+
+    :param turned: over the factor down instead; the table stays as it is.
+    """
+    over = grid.turned() if turned else grid
+    description = " ".join(_course(over, layer) for layer in layers)
+    reading = "Each side has a scale of its own: compare the shapes." if len(layers) > 1 else ""
+    return Plot(name, title, description, _lines(over, layers), _table(grid, title, layers), reading)
+
+
+def _lines(grid: Grid, layers: Sequence[Layer]) -> str:
+    """Places across are equally far apart: batch sizes of 16 and 32 can be told apart beside 1,250."""
+    found = []
+    for layer in layers:
+        known = layer.known(grid)
+        highest = max((figure for figure, _, _ in known if figure), default=1.0)
+        panel = Panel(named(grid.columns), linear(0, highest * 1.06, 5), 240, layer.source, grid.across)
+        for number, row in enumerate(grid.rows):
+            course = [(at, layer.value(grid, column, row)) for at, column in enumerate(grid.columns)]
+            points = [(float(at), figure) for at, figure in course if figure]
+            panel.line(points, f"{ink(number)} {('', 'dashed', 'dotted')[number // SERIES % 3]}".strip())
+            for at, figure in points:
+                hover = f"{grid.across} {grid.columns[round(at)]}, {grid.down} {row}: {figure:,.4g}"
+                panel.mark(at, figure, _shape(number), f"{ink(number)} small", hover)
+        found.append(panel.html())
+    rows = [shortened(str(row), 12) for row in grid.rows]
+    entries = [
+        (row if number else f"{grid.down} {row}", _shape(number), ink(number)) for number, row in enumerate(rows)
+    ]
+    return panels(found, legend(entries), least=320)
+
+
+def _shape(number: int) -> str:
+    return shape(number + number // SERIES)
+
+
+def _table(grid: Grid, caption: str, layers: Sequence[Layer]) -> Table:
+    """The figures, a row per value of the factor that goes down; several layers below each other."""
+    several = len(layers) > 1
+    rows = tuple(
+        (f"{row}, {one.source}" if several else str(row), *(one.cell(grid, column, row) for column in grid.columns))
+        for one in layers
+        for row in grid.rows
+    )
+    headers = (f"{grid.down} \\ {grid.across}", *(str(column) for column in grid.columns))
+    if any(LEFT_OUT in row for row in rows):
+        caption += f" ({LEFT_OUT} left out)"
+    return Table(caption, headers, rows, tuple(range(1, len(headers))))
+
+
+def _extremes(grid: Grid, layer: Layer) -> str:
+    """Where the highest and the lowest figures are, in words."""
+    placed = layer.known(grid)
+    if not placed:
+        return "No cell has a figure."
+    low, high = min(placed, key=lambda one: one[0]), max(placed, key=lambda one: one[0])
+    return (
+        f"{len(grid.columns)} values of {grid.across} by {len(grid.rows)} values of {grid.down}. "
+        f"Highest: {layer.text(high[0])} at {grid.across} {high[1]}, {grid.down} {high[2]}. "
+        f"Lowest: {layer.text(low[0])} at {grid.across} {low[1]}, {grid.down} {low[2]}."
+    )
+
+
+def _course(grid: Grid, layer: Layer) -> str:
+    """Each line in words: where it begins and where it is highest."""
+    parts = []
+    for row in grid.rows:
+        rates = [(rate, one) for one in grid.columns if (rate := layer.value(grid, one, row)) is not None]
+        if rates:
+            (begin, first), (best, at) = rates[0], max(rates, key=lambda pair: pair[0])
+            parts.append(
+                f"{grid.down} {row}: {numbers.figure(begin)} at {grid.across} {first}, "
+                f"highest {numbers.figure(best)} at {at}."
+            )
+    said = " ".join(parts) or "No cell has a figure."
+    return f"{layer.source[0].upper()}{layer.source[1:]}: {said}" if layer.source else said
+
+
+PUBLISHED, MEASURED = "published", "measured here"
+_NOT_PUBLISHED = "were not published"
+_TOO_SHORT = "have laps without two whole seconds in all"
+
+
+def grid_sections(result: Result) -> list[Section]:
+    """A section for each grid of the tournament; none if its contenders have no coordinates."""
+    return [_section(result, grid, number) for number, grid in enumerate(grids(result), 1)]
+
+
+def _section(result: Result, grid: Grid, number: int) -> Section:
+    published = result.tournament.published
+    cells = set(grid.cells.values())
+    with_study = published is not None and bool(cells & set(published.figures))
+    where = f", {grid.others}" if grid.others else ""
+    metric = figures.label(result.main.metric)
+    measured = Layer(
+        f"{'Measured mean' if with_study else 'Mean'} {metric}{where}",
+        {name: mean for name, mean in figures.means(result.main).items() if name in cells},
+        MEASURED if with_study else "",
+    )
+    maps, means, texts = [(measured, "mean")], [measured], []
+    if published is not None and with_study:
+        stated, stated_sd = _published_layers(published, cells, where)
+        seconds = _between_seconds(result, f"Measured standard deviation between seconds, docs/s{where}")
+        maps, means = [(stated, "published-mean"), *maps], [stated, measured]
+        if published.sds:
+            maps += [(stated_sd, "published-sd"), (seconds, "sd")]
+            texts += _spread_texts(stated, stated_sd, measured, seconds) if result.main.metric.unit == "docs/s" else []
+    else:
+        spreads = _spreads(result, where)
+        maps += [(spreads, "sd")] if spreads.values else []
+    ratios = Layer(f"Ratio to {result.tournament.baseline}{where}", figures.ratios(result), text=numbers.ratio)
+    plots = [heat_plot(grid, layer, f"{name}-{number}") for layer, name in [*maps, (ratios, "ratio")]]
+    for along, by, name in ((grid.across, grid.down, "across"), (grid.down, grid.across, "down")):
+        title = f"Mean {metric} over {along}, a line per {by}{where}"
+        plots.append(line_plot(grid, means, title, f"lines-{name}-{number}", turned=name == "down"))
+    return Section(f"{grid.across} x {grid.down}{where}", tuple(texts), tuple(plots))
+
+
+def _published_layers(published: Published, cells: set[str], where: str) -> tuple[Layer, Layer]:
+    """The study's means and standard deviations, without those that are left out as misprints."""
+    means = {
+        name: figure for name, figure in published.figures.items() if name in cells and name not in published.excluded
+    }
+    left_out = {name: why for name, why in published.excluded.items() if name in cells}
+    sds = {name: sd for name, sd in published.sds.items() if name in cells and name not in published.excluded_sds}
+    left_out_sds = {name: why for name, why in published.excluded_sds.items() if name in cells}
+    return (
+        Layer(f"Published mean, {published.unit}{where}", means, PUBLISHED, left_out, missing=_NOT_PUBLISHED),
+        Layer(
+            f"Published standard deviation, {published.unit}{where}",
+            sds,
+            PUBLISHED,
+            left_out_sds,
+            missing=_NOT_PUBLISHED,
+        ),
+    )
+
+
+def _spread_texts(means: Layer, sds: Layer, measured: Layer, seconds: Layer) -> list[str]:
+    """What share of the mean the standard deviation is, there and here, and where it could not be measured."""
+    clauses = [
+        f"{low if low == high else f'{low} to {high}'} of the mean as {layer.source}"
+        for mean, layer in ((means, sds), (measured, seconds))
+        if (shares := _shares(mean.values, layer.values))
+        for low, high in [(numbers.share(min(shares)), numbers.share(max(shares)))]
+    ]
+    texts = [f"The standard deviation between seconds is {' and '.join(clauses)}."] if clauses else []
+    short = [name for name in measured.values if name not in seconds.values]
+    if short:
+        texts.append(
+            f"The laps of {numbers.plural(len(short), 'cell')} do not hold two whole seconds in all, so the standard "
+            f"deviation between seconds is not known there: more documents per lap would tell."
+        )
+    return texts
+
+
+def _shares(means: Mapping[str, float], sds: Mapping[str, float]) -> list[float]:
+    return [sd / means[name] for name, sd in sds.items() if means.get(name, 0) > 0]
+
+
+def _spreads(result: Result, where: str) -> Layer:
+    """Standard deviations between laps; between seconds where there are not two laps of each contender."""
+    known = figures.absolutes(result.main)
+    if known and all(absolute.laps > 1 for absolute in known.values()):
+        title = f"Standard deviation between laps, {figures.label(result.main.metric)}{where}"
+        return Layer(title, {name: absolute.sd for name, absolute in known.items() if absolute.sd is not None})
+    return _between_seconds(result, f"Standard deviation between seconds, docs/s{where}")
+
+
+def _between_seconds(result: Result, title: str) -> Layer:
+    return Layer(title, figures.second_sds(result), MEASURED, missing=_TOO_SHORT)

@@ -1,1 +1,0 @@
-"""Plots of reports: HTML and SVG from figures that are known; drawing.py is what all are made of."""

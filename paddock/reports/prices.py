@@ -1,0 +1,339 @@
+"""What a report sets beside speed: prices, with the contenders that nobody beats in both, and a study's figures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from paddock import numbers
+from paddock.reports import figures
+from paddock.reports.document import Plot, Section, Table
+from paddock.reports.drawing import (
+    Interval,
+    Panel,
+    Row,
+    legend,
+    linear,
+    logarithmic,
+    panels,
+    ratios,
+    rows_of_ratios,
+    shortened,
+)
+from paddock.tournaments.model import EQUIVALENT, FASTER, SLOWER, UNDECIDED, Metric, Published, Result
+
+# From this quotient of largest and smallest on, the axis of prices is logarithmic.
+_WIDE_RANGE = 20
+_LABELLED = 6
+_LONGEST = 18
+# Published ratios that are listed one by one; of more, a cloud of points is drawn.
+LISTED = 20
+
+
+@dataclass(frozen=True)
+class Price:
+    """What contenders cost in one respect, in the metric's unit.
+
+    :param values: by contender: the mean of its laps, or a quantile where the metric's name says so.
+    :param at_least: contenders whose value is only known to be that much or more.
+    """
+
+    metric: Metric
+    values: Mapping[str, float]
+    at_least: frozenset[str] = frozenset()
+
+    @property
+    def title(self) -> str:
+        """The metric with its unit."""
+        return figures.label(self.metric)
+
+    def text(self, name: str) -> str:
+        """What that contender costs."""
+        return f"{'over ' if name in self.at_least else ''}{numbers.figure(self.values.get(name))}"
+
+
+def prices_of(result: Result) -> list[Price]:
+    """The metrics beside that of the verdict, and freshness where it was probed."""
+    found = []
+    for measured in result.others:
+        # One lap sees too few markers: freshness is told from all laps together.
+        if measured.metric.name.startswith("freshness"):
+            continue
+        known = {name: value for name, value in figures.means(measured).items() if math.isfinite(value)}
+        if known:
+            found.append(Price(measured.metric, known))
+    probed = figures.freshness(result)
+    for percentile in ("p50", "p99"):
+        told = [one for one in probed if percentile == "p50" or one.enough_for_p99]
+        if told:
+            quantiles = {one.contender: getattr(one, percentile) for one in told}
+            values = {one.contender: quantiles[one.contender] or one.longest for one in told}
+            unseen = frozenset(name for name, quantile in quantiles.items() if quantile is None)
+            found.append(Price(Metric(f"acknowledged to searchable, {percentile}", "ms", False), values, unseen))
+    return found
+
+
+def best(price: Price, speeds: Mapping[str, float], higher_speed_is_better: bool) -> tuple[str, ...]:
+    """Contenders that no other equals or beats in both and beats in one; in the order of their speed."""
+    speed_sign = 1 if higher_speed_is_better else -1
+    price_sign = 1 if price.metric.higher_is_better else -1
+    points = {
+        name: (speed_sign * speeds[name], price_sign * price.values[name]) for name in speeds if name in price.values
+    }
+    unbeaten = [
+        name
+        for name, (speed, cost) in points.items()
+        if not any(
+            other_speed >= speed and other_cost >= cost and (other_speed, other_cost) != (speed, cost)
+            for other_speed, other_cost in points.values()
+        )
+    ]
+    return tuple(sorted(unbeaten, key=lambda name: (speeds[name], name)))
+
+
+def _panel(price: Price, speeds: Mapping[str, float], axis: str, baseline: str, unbeaten: tuple[str, ...]) -> str:
+    """Speed to the right, price upwards; filled marks and their line are the contenders that nobody beats.
+
+    A triangle points upwards from a price that is at least so high.
+    """
+    names = [name for name in speeds if name in price.values]
+    charges = [price.values[name] for name in names]
+    lowest, highest = min(charges), max(charges)
+    if lowest > 0 and highest / lowest > _WIDE_RANGE:
+        up = logarithmic(lowest / 2, highest * 2.5)
+    else:
+        spread = (highest - lowest) or abs(highest) * 0.1 or 1.0
+        up = linear(lowest - 0.25 * spread, highest + 0.35 * spread)
+    panel = Panel(ratios([speeds[name] for name in names], 0.04), up, 200, price.title, axis)
+    panel.upright(1, "one")
+    panel.line([(speeds[name], price.values[name]) for name in unbeaten], "series-1 thin")
+    for name in names:
+        kind = "series-1" if name in unbeaten else "muted hollow"
+        shape = "up" if name in price.at_least else "diamond" if name == baseline else "circle"
+        hover = f"{name}: {numbers.ratio(speeds[name])}, {price.title} {price.text(name)}"
+        panel.mark(speeds[name], price.values[name], shape, kind, hover)
+        if len(names) <= _LABELLED or name in unbeaten[-2:] or name == baseline:
+            panel.label(speeds[name], price.values[name], shortened(name, _LONGEST))
+    return panel.html()
+
+
+@dataclass(frozen=True)
+class StudyRow:
+    """One contender's ratios; the interval is that of the measured one."""
+
+    name: str
+    published: float
+    measured: float
+    low: float
+    high: float
+
+
+def side_by_side(rows: Sequence[StudyRow], axis: str) -> str:
+    """A line per contender with a diamond (published) and a disc with its interval (measured)."""
+    entries = [("published", "diamond", "series-2 hollow"), ("measured here", "circle", "series-1")]
+    drawn = []
+    for row in rows:
+        published, measured = numbers.ratio(row.published), numbers.ratio(row.measured)
+        intervals = (
+            Interval(row.measured, row.low, row.high, "circle", "series-1", f"{row.name}: measured {measured}"),
+            Interval(row.published, 0, math.inf, "diamond", "series-2 hollow", f"{row.name}: published {published}"),
+        )
+        drawn.append(Row(row.name, f"published {published}, measured {measured}", intervals))
+    return rows_of_ratios(drawn, 0.0, axis, legend(entries))
+
+
+def cloud(rows: Sequence[StudyRow]) -> str:
+    """A point per contender: published ratio to the right, measured one upwards; on the line they agree."""
+    both = ratios([value for row in rows for value in (row.published, row.measured)], 0.02, 5)
+    panel = Panel(both, both, 340, "measured ratio", "published ratio to the baseline")
+    panel.line([(both.low, both.low), (both.high, both.high)], "muted dashed thin")
+    panel.upright(1, "one")
+    panel.flat(1, "one")
+    for row in rows:
+        agrees = (math.log(row.published) > 0) == (math.log(row.measured) > 0)
+        shape, kind = ("circle", "series-1") if agrees else ("cross", "series-2")
+        hover = f"{row.name}: published {numbers.ratio(row.published)}, measured {numbers.ratio(row.measured)}"
+        panel.mark(row.published, row.measured, shape, kind, hover)
+    return panels(
+        [panel.html()], legend([("same direction", "circle", "series-1"), ("other direction", "cross", "series-2")])
+    )
+
+
+def price_section(result: Result) -> Section | None:
+    """Prices beside speed; None if none was measured or there is nobody to compare."""
+    speeds, metric = figures.ratios(result), result.main.metric
+    prices = [price for price in prices_of(result) if len(set(price.values) & set(speeds)) > 1]
+    if not prices:
+        return None
+    title = f"Prices beside {metric.name}"
+    names = [name for name in figures.contenders(result) if name in speeds]
+    table = Table(
+        f"{title}: of the laps that count, means; of searchability, quantiles over all of them",
+        ("contender", f"ratio of {metric.name}", *(price.title for price in prices)),
+        tuple((name, numbers.ratio(speeds[name]), *(price.text(name) for price in prices)) for name in names),
+        tuple(range(1, len(prices) + 2)),
+    )
+    unseen = tuple(_unseen(result))
+    found = {verdict.verdict for one in (result.main, *result.others) for verdict in one.verdicts}
+    if not found & {FASTER, SLOWER}:
+        nothing = "No difference was found, neither in speed nor in price."
+        return Section("Price beside speed", (nothing,), tables=(table,), items=unseen)
+    axis = f"ratio of {metric.name} to {shortened(result.tournament.baseline, 24)}"
+    drawn, parts = [], []
+    for price in prices:
+        unbeaten = best(price, speeds, metric.higher_is_better)
+        drawn.append(_panel(price, speeds, axis, result.tournament.baseline, unbeaten))
+        parts.append(
+            f"{price.title} ({'more' if price.metric.higher_is_better else 'less'} is better): "
+            f"{', '.join(f'{name} {price.text(name)}' for name in unbeaten)} {'is' if len(unbeaten) == 1 else 'are'} "
+            f"beaten by no other contender."
+        )
+    text = (
+        "Filled marks on the line: no other contender is at least as good in both and better in one. The diamond is "
+        "the baseline. The means carry noise: look at the verdicts before trusting a small step."
+    )
+    plot = Plot("prices", title, " ".join(parts), panels(drawn), table, text)
+    return Section("Price beside speed", plots=(plot,), items=unseen)
+
+
+def _unseen(result: Result) -> Iterator[str]:
+    """Contenders whose laps are too short to see how late their documents become searchable."""
+    for fresh in figures.freshness(result):
+        if fresh.p50 is None:
+            yield (
+                f"{fresh.contender}: {numbers.plural(fresh.markers, 'document')} were watched for up to "
+                f"{fresh.longest / 1000:.1f} s, the length of a lap, and {fresh.found or 'none'} of them became "
+                f"searchable meanwhile: the median is longer, and it takes longer laps to see it."
+            )
+
+
+def published_ratios(published: Published, baseline: str) -> dict[str, float]:
+    """The study's figures as ratios to its own figure for the baseline; empty if that is missing or excluded."""
+    reference = published.figures.get(baseline)
+    if not reference or baseline in published.excluded:
+        return {}
+    return {name: figure / reference for name, figure in published.figures.items() if name not in published.excluded}
+
+
+def study_section(result: Result) -> Section | None:
+    """Published and measured ratios side by side; None without a published study."""
+    published, baseline = result.tournament.published, result.tournament.baseline
+    if published is None:
+        return None
+    claimed, measured = published_ratios(published, baseline), figures.ratios(result)
+    table = _table(result, published, claimed)
+    rows = _rows(result, claimed, measured)
+    items = (
+        *(f"Deviation from the study: {text}" for text in published.deviations),
+        *(
+            f"Left out: {name}, published as {published.figures.get(name, '?')} {published.unit}: {why}"
+            for name, why in published.excluded.items()
+        ),
+        *(f"Standard deviation left out: {name}: {why}" for name, why in published.excluded_sds.items()),
+    )
+    paragraphs = [f"Source: {published.source}."]
+    if not claimed:
+        paragraphs.append(
+            f"The study has no usable figure for the baseline {baseline}, so there are no ratios to compare."
+        )
+    elif rows:
+        paragraphs.append(_agreement(result, rows))
+    paragraphs.append("Absolute rates depend on the machine; the ratio and its direction are the claim.")
+    plots = (_plot(result, rows, table),) if rows else ()
+    return Section("Published and measured", tuple(paragraphs), plots, () if plots else (table,), items)
+
+
+def _rows(result: Result, claimed: dict[str, float], measured: dict[str, float]) -> list[StudyRow]:
+    """Contenders other than the baseline that have both ratios."""
+    verdicts = figures.verdicts(result.main)
+    return [
+        StudyRow(name, claimed[name], measured[name], verdicts[name].low, verdicts[name].high)
+        for name in figures.contenders(result)
+        if name in claimed and name in measured and name in verdicts and claimed[name] > 0 and measured[name] > 0
+    ]
+
+
+def _finding(result: Result, name: str, claimed: float) -> str:
+    """Whether the measurement shows the study's effect."""
+    verdict = figures.verdicts(result.main).get(name)
+    if verdict is None or verdict.ratio is None:
+        return "not measured"
+    if verdict.verdict == UNDECIDED:
+        return "undecided here"
+    small = abs(math.log(claimed)) <= math.log1p(result.tournament.margin)
+    if verdict.verdict == EQUIVALENT:
+        return "no effect in either" if small else "no effect here"
+    if small:
+        return "an effect only here"
+    return "same direction" if (claimed > 1) == (verdict.ratio > 1) else "opposite direction"
+
+
+def _agreement(result: Result, rows: list[StudyRow]) -> str:
+    """How often the measurement shows what the study found, in a sentence."""
+    findings = [_finding(result, row.name, row.published) for row in rows]
+    counts = {finding: findings.count(finding) for finding in dict.fromkeys(findings)}
+    listed = ", ".join(f"{finding} {count}" for finding, count in counts.items())
+    return f"Of {numbers.plural(len(rows), 'published ratio')} that can be compared: {listed}."
+
+
+def _table(result: Result, published: Published, claimed: dict[str, float]) -> Table:
+    baseline, unit = result.tournament.baseline, published.unit
+    verdicts, means = figures.verdicts(result.main), figures.means(result.main)
+    # Between seconds, because studies state that of their monitor's samples.
+    sds = figures.second_sds(result) if published.sds else {}
+    rows = []
+    for name in figures.contenders(result):
+        if name not in published.figures:
+            continue
+        verdict = verdicts.get(name)
+        known = verdict is not None and verdict.ratio is not None
+        if name in published.excluded:
+            finding = "left out"
+        elif name == baseline:
+            finding = "baseline"
+        else:
+            finding = _finding(result, name, claimed[name]) if name in claimed else numbers.NOTHING
+        rows.append(
+            (
+                name,
+                numbers.figure(published.figures[name]),
+                *((numbers.figure(published.sds.get(name)),) if published.sds else ()),
+                numbers.ratio(claimed.get(name)),
+                numbers.figure(means.get(name)),
+                *((numbers.figure(sds.get(name)),) if published.sds else ()),
+                numbers.ratio(1.0 if name == baseline else verdict.ratio if verdict else None),
+                numbers.interval(verdict.low, verdict.high) if verdict and known else numbers.NOTHING,
+                finding,
+            )
+        )
+    measured = figures.label(result.main.metric)
+    headers = (
+        "contender",
+        f"published, {unit}",
+        *(("published sd",) if published.sds else ()),
+        "published ratio",
+        f"measured, {measured}",
+        *(("measured sd between seconds",) if published.sds else ()),
+        "measured ratio",
+        "interval",
+        "finding",
+    )
+    return Table(
+        f"Published and measured, as ratios to {baseline}", headers, tuple(rows), tuple(range(1, len(headers) - 1))
+    )
+
+
+def _plot(result: Result, rows: list[StudyRow], table: Table) -> Plot:
+    title = f"Published and measured ratios to {result.tournament.baseline}"
+    parts = [
+        f"{row.name}: published {numbers.ratio(row.published)}, measured {numbers.ratio(row.measured)} "
+        f"(interval {numbers.interval(row.low, row.high)})."
+        for row in rows[:LISTED]
+    ]
+    if len(rows) > LISTED:
+        parts = [_agreement(result, rows), *parts, "The table has the others."]
+    description = " ".join(parts)
+    axis = "ratio to the baseline"
+    drawn = side_by_side(rows, axis) if len(rows) <= LISTED else cloud(rows)
+    return Plot("published", title, description, drawn, table)

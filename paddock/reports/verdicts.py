@@ -1,0 +1,201 @@
+"""The parts of a report that answer its question: verdicts, pairs, what to apply, and absolute values beside them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from paddock import numbers
+from paddock.reports import figures, sentences
+from paddock.reports.document import Highlight, Plot, Section, Table
+from paddock.reports.drawing import Interval, Row, legend, rows_of_ratios
+from paddock.tournaments.model import EQUIVALENT, FASTER, SLOWER, MetricResult, Result, Verdict
+
+
+def verdict_table(measured: MetricResult, caption: str) -> Table:
+    """One row per contender: everything known of its verdict."""
+    headers = ("contender", "verdict", "ratio", "change", "interval", "confidence", "pairs", "p", "scope", "to decide")
+    rows = tuple(
+        (
+            verdict.contender,
+            sentences.said_of(measured.metric, verdict),
+            numbers.ratio(verdict.ratio),
+            numbers.change(verdict.ratio),
+            numbers.interval(verdict.low, verdict.high) if verdict.ratio is not None else numbers.NOTHING,
+            numbers.confidence(verdict.confidence) if verdict.ratio is not None else numbers.NOTHING,
+            str(verdict.pairs),
+            numbers.p_value(verdict.p_value) if verdict.ratio is not None else numbers.NOTHING,
+            verdict.scope,
+            verdict.decide or numbers.NOTHING,
+        )
+        for verdict in measured.verdicts
+    )
+    return Table(caption, headers, rows, (2, 3, 4, 5, 6, 7))
+
+
+def absolute_table(result: Result, measured: MetricResult) -> Table:
+    """One row per contender: mean, standard deviation, median."""
+    known = {absolute.contender: absolute for absolute in measured.absolutes}
+    rows = []
+    for name in figures.contenders(result):
+        absolute = known.get(name)
+        if absolute is None or not absolute.laps:
+            rows.append((name, *[numbers.NOTHING] * 4, "0"))
+            continue
+        sd = absolute.sd if absolute.laps > 1 else None
+        relative = numbers.share(sd / absolute.mean, 1) if sd is not None and absolute.mean else numbers.NOTHING
+        values = (numbers.figure(absolute.mean), numbers.figure(sd), relative, numbers.figure(absolute.median))
+        rows.append((name, *values, str(absolute.laps)))
+    headers = ("contender", "mean", "sd", "sd / mean", "median", "laps")
+    return Table(figures.label(measured.metric), headers, tuple(rows), (1, 2, 3, 4, 5))
+
+
+# So many contenders fit into one plot; of more, the most extreme are shown.
+SHOWN = 30
+HIGHLIGHTED = 6
+
+
+def verdict_section(result: Result) -> Section:
+    """The verdicts in the metric that decides, with their intervals."""
+    measured, tournament = result.main, result.tournament
+    metric = measured.metric
+    unit = "start" if tournament.node_level else "block"
+    better = "more is better" if metric.higher_is_better else "less is better"
+    explanation = (
+        f"Each figure is {figures.label(metric)} of the contender divided by that of the baseline "
+        f"{tournament.baseline} "
+        f"in the same {unit} ({better}); differences within {numbers.margin(tournament.margin)} count as equivalent."
+    )
+    table = verdict_table(measured, f"Verdicts in {figures.label(metric)}, against {tournament.baseline}")
+    if all(verdict.ratio is None for verdict in measured.verdicts):
+        return Section("Verdicts", (explanation,), tables=(table,), items=sentences.decisions(measured))
+    return Section("Verdicts", (explanation,), (_ratios(result, table),), items=sentences.decisions(measured))
+
+
+def highlights(result: Result) -> tuple[Highlight, ...]:
+    """The verdicts one by one; none if they are more than fit beside each other."""
+    found = result.main.verdicts
+    if len(found) > HIGHLIGHTED:
+        return ()
+    metric = result.main.metric
+    return tuple(
+        Highlight(
+            verdict.contender,
+            verdict.verdict,
+            sentences.said_of(metric, verdict),
+            numbers.change(verdict.ratio),
+            _note(verdict),
+        )
+        for verdict in found
+    )
+
+
+def _note(verdict: Verdict) -> str:
+    if verdict.ratio is None:
+        return "no valid pair"
+    limits = numbers.interval(verdict.low, verdict.high)
+    limits = "no interval" if limits == numbers.UNBOUNDED else limits
+    return f"{numbers.ratio(verdict.ratio)} ({limits}), {sentences.pairs(verdict)}"
+
+
+_LOOKS = {FASTER: ("up", "better"), SLOWER: ("down", "worse"), EQUIVALENT: ("square", "equal")}
+_UNDECIDED = ("circle", "open hollow")
+
+
+def _ratios(result: Result, table: Table) -> Plot:
+    """All metrics of all contenders, or of many contenders the metric of the verdict alone."""
+    measured, tournament = result.main, result.tournament
+    shown = list(measured.verdicts)
+    title = f"Ratios to {tournament.baseline}, with intervals"
+    if len(shown) > SHOWN:
+        ordered = sorted((one for one in shown if one.ratio is not None), key=lambda one: one.ratio or 0.0)
+        shown = [*ordered[: SHOWN // 2], *ordered[-(SHOWN // 2) :]] if len(ordered) > SHOWN else ordered
+        title += f" (the {len(shown)} lowest and highest of {len(measured.verdicts)})"
+    told = [(measured, shown)]
+    if len(measured.verdicts) <= HIGHLIGHTED:
+        told += [(one, list(one.verdicts)) for one in result.others if one.verdicts]
+    rows = []
+    for one, verdicts in told:
+        better = "more is better" if one.metric.higher_is_better else "less is better"
+        rows.append(Row(f"{figures.label(one.metric)} ({better})", heading=True))
+        rows += [_row(one, verdict) for verdict in verdicts]
+    description = " ".join(
+        sentences.of_verdict(one, each, tournament.baseline) for one, own in told for each in own
+    ) + (f" The shaded band is the margin of {numbers.margin(tournament.margin)} within which they are equivalent.")
+    marks = legend(
+        [
+            ("better", "up", "better"),
+            ("worse", "down", "worse"),
+            ("equivalent", "square", "equal"),
+            ("undecided", "circle", "open hollow"),
+            (f"margin of {numbers.margin(tournament.margin)}", "box", "band"),
+        ]
+    )
+    drawn = rows_of_ratios(rows, tournament.margin, "ratio to the baseline", marks)
+    return Plot("ratios", title, description, drawn, table)
+
+
+def _row(measured: MetricResult, verdict: Verdict) -> Row:
+    shape, kind = _LOOKS.get(verdict.verdict, _UNDECIDED)
+    drawn: tuple[Interval, ...] = ()
+    text = _beside(measured, verdict)
+    if verdict.ratio is not None:
+        hover = f"{verdict.contender}, {figures.label(measured.metric)}: {text}, {sentences.pairs(verdict)}"
+        drawn = (Interval(verdict.ratio, verdict.low, verdict.high, shape, kind, hover),)
+    return Row(verdict.contender, text, drawn)
+
+
+def _beside(measured: MetricResult, verdict: Verdict) -> str:
+    """What is written beside an interval."""
+    if verdict.ratio is None:
+        return "no valid pair"
+    said = sentences.said_of(measured.metric, verdict)
+    limits = numbers.interval(verdict.low, verdict.high)
+    if limits == numbers.UNBOUNDED:
+        return f"{numbers.ratio(verdict.ratio)} {said}, too few pairs"
+    return f"{numbers.ratio(verdict.ratio)} ({limits}) {said}"
+
+
+def apply_section(result: Result) -> Section | None:
+    """What the best contender differs in, to be copied; None if none is better than the baseline."""
+    tournament, metric = result.tournament, result.main.metric
+    winners = [verdict for verdict in result.main.verdicts if verdict.verdict == FASTER and verdict.ratio]
+    if not winners:
+        return None
+    sign = 1 if metric.higher_is_better else -1
+    best = max(winners, key=lambda verdict: sign * (verdict.ratio or 0.0))
+    contender = next(one for one in tournament.contenders if one.name == best.contender)
+    settings: dict[str, Any] = {}
+    if contender.cars is not None:
+        settings["cars"] = list(contender.cars)
+    if contender.version is not None:
+        settings["version"] = contender.version
+    if contender.track_params:
+        settings["track_params"] = dict(contender.track_params)
+    if isinstance(contender.level, Mapping):
+        settings |= contender.level
+    elif contender.level is not None:
+        settings[tournament.challenge] = contender.level
+    if not settings:
+        return None
+    text = (
+        f"{best.contender} is {sentences.said_of(metric, best)} than {tournament.baseline} in {metric.name}. "
+        "It differs in these cars, track parameters of its races, or settings of its index and load."
+    )
+    return Section("Apply this", (text,), commands=(json.dumps(settings, indent=1, ensure_ascii=False),))
+
+
+def absolute_section(result: Result) -> Section:
+    """Absolute values of all metrics: for orientation, because they drift with the machine."""
+    tables = tuple(absolute_table(result, measured) for measured in (result.main, *result.others))
+    others = tuple(
+        verdict_table(measured, f"Verdicts in {figures.label(measured.metric)}, against {result.tournament.baseline}")
+        for measured in result.others
+        if measured.verdicts
+    )
+    text = (
+        "Means and standard deviations over the laps that count. They hold for this machine at that time only and "
+        "include its drift; the verdicts rest on ratios of laps that belong together."
+    )
+    return Section("Absolute values", (text,), tables=(*tables, *others), folded=True)

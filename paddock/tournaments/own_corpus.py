@@ -1,0 +1,72 @@
+"""What a tournament takes from its corpus: the track, and the orders in which the documents become smallest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from paddock.corpora.store import first_lines, track_of
+from paddock.paths import TRACKS
+from paddock.tournaments import TournamentOptions
+from paddock.tracks import track_names
+from paddock.tracks.rendering import index_mappings
+
+# As a grid's factor asks for them: so many beside the values that it lists.
+FROM_CORPUS = "from_corpus"
+# Types of fields that Elasticsearch sorts an index by, as tracks/shared/levels.py has them.
+_SORTABLE = {"keyword", "date", "date_nanos", "boolean", "long", "integer", "short", "byte", "double", "float"}
+
+
+def fitted(content: Mapping[str, Any], options: TournamentOptions, sampled: bool = True) -> dict[str, Any]:
+    """The contents of a tournament file for the corpus that is asked for.
+
+    The track is the corpus's own, where --corpus names one of another track. A factor that asks for orders gets those
+    in which a sample of the corpus becomes smallest, each with the latest documents first.
+
+    :param sampled: whether to look into the corpus, which takes a second or two; else orders are only counted.
+    :raises UsageError, CorpusError: if the corpus is not to be had.
+    """
+    changed = dict(content)
+    if options.corpus and (track := track_of(options.corpus)):
+        changed["track"] = track
+    if changed["track"] in track_names() and any(FROM_CORPUS in factor for factor in content.get("grid", ())):
+        changed["grid"] = [_with_orders(factor, changed, options, sampled) for factor in content["grid"]]
+    return changed
+
+
+def _with_orders(
+    factor: Mapping[str, Any], content: Mapping[str, Any], options: TournamentOptions, sampled: bool
+) -> dict[str, Any]:
+    if FROM_CORPUS not in factor:
+        return dict(factor)
+    most = factor[FROM_CORPUS]
+    orders = _orders(content, options) if sampled else [f"order {number} of the corpus" for number in range(most)]
+    values = [*factor["values"], *orders[:most]]
+    return {**{key: value for key, value in factor.items() if key != FROM_CORPUS}, "values": values}
+
+
+def _orders(content: Mapping[str, Any], options: TournamentOptions) -> list[str]:
+    """The orders of the corpus that the track's index can have, the one that makes a sample smallest first."""
+    # Compiled code, which lists of tournaments do not wait for.
+    from paddock.inspection.orders import SAMPLE_DOCUMENTS, rank_orders
+
+    mappings = index_mappings(TRACKS / content["track"])
+    sortable = dict(_fields(mappings.get("properties", {})))
+    corpus = options.corpus or content.get("corpus")
+    lines = first_lines(content["track"], corpus, SAMPLE_DOCUMENTS, options.corpus_seed)
+    # A field that the mapping does not have becomes a keyword, if the mapping lets it be one and it is a text.
+    dynamic = mappings.get("dynamic") in (None, True, "true")
+    return [
+        f"{order.field},@timestamp desc"
+        for order in rank_orders(lines)
+        if sortable.get(order.field, dynamic and order.strings)
+    ]
+
+
+def _fields(properties: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, bool]]:
+    """Every mapped field by its full name, and whether an index can be sorted by it."""
+    for name, definition in properties.items():
+        if "properties" in definition:
+            yield from _fields(definition["properties"], f"{above}{name}.")
+        else:
+            yield f"{above}{name}", definition["type"] in _SORTABLE and definition.get("doc_values", True)

@@ -1,0 +1,155 @@
+"""The races of a tournament: what Rally is asked for in each start, whether that can be had, and what it has run on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from paddock.errors import UsageError
+from paddock.race import DEFAULT_CARS, RaceOptions
+from paddock.race.circumstances import CORPUS, corpus_text
+from paddock.race.options import PreparedRace, prepare
+from paddock.rally.outcome import Outcome
+from paddock.rally.request import printable
+from paddock.tournaments import TournamentOptions
+from paddock.tournaments.model import Tournament
+from paddock.tournaments.plan import Plan
+from paddock.tournaments.schedule import Start
+from paddock.tournaments.store import Stored
+
+Prepare = Callable[[RaceOptions, bool], PreparedRace]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a tournament is run with.
+
+    :param prepare: makes a race of its options; tests have one of their own.
+    """
+
+    plan: Plan
+    stored: Stored
+    options: TournamentOptions
+    prepare: Prepare = prepare
+
+    def race(self, start: Start, attempt: int = 1, fetch: bool = True) -> PreparedRace:
+        """The race of a start, or of what is left of it.
+
+        :param fetch: whether to get what is missing.
+        :raises PaddockError: as for any race.
+        """
+        return self.prepare(race_options(self.plan.tournament, start, self.options, self.stored, attempt), fetch)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What the races of a tournament turn out to be.
+
+    :param commands: the esrally command lines, one for each kind of start.
+    :param corpora: SHA-256 by what the corpus is called.
+    """
+
+    commands: tuple[str, ...]
+    corpora: Mapping[str, str]
+
+
+def check_target(tournament: Tournament, options: TournamentOptions) -> None:
+    """Check that the tournament can be held where it is asked to be.
+
+    :raises UsageError: contenders that are nodes against a cluster that is there; too few nodes.
+    """
+    hosts = [host for host in (options.target_hosts or "").split(",") if host.strip()]
+    if hosts and tournament.node_level:
+        raise UsageError(
+            f"The contenders of '{tournament.name}' are nodes that have to be started, and --target-hosts names a "
+            f"cluster that is there: leave it out."
+        )
+    if tournament.nodes > max(1, len(hosts)):
+        raise UsageError(
+            f"The tournament '{tournament.name}' needs a cluster of at least {tournament.nodes} nodes, because a "
+            f"single node holds no replica: name them with --target-hosts host:port,host:port."
+        )
+
+
+def check_races(setting: Setting, fetch: bool) -> Checked:
+    """Prepare one race of every kind of node before the first one is run, so that mistakes show at once.
+
+    :param fetch: whether to get what is missing.
+    :raises PaddockError: as for a single race.
+    """
+    tournament, kinds = setting.plan.tournament, {}
+    for start in setting.plan.schedule:
+        if start.contenders not in kinds:
+            kinds[start.contenders] = race = setting.race(start, fetch=fetch)
+            # The file alone cannot tell this of an imported corpus.
+            if race.corpus_documents is not None and tournament.lap_documents > race.corpus_documents:
+                raise UsageError(
+                    f"A lap of {tournament.lap_documents:,} documents does not fit the corpus of "
+                    f"{race.corpus_documents:,}: make lap_documents smaller, or choose a larger corpus."
+                )
+    return Checked(
+        tuple(printable(race.request) for race in kinds.values()),
+        {f"the corpus {race.corpus.name}": race.corpus.sha256 for race in kinds.values() if race.corpus is not None},
+    )
+
+
+def race_options(
+    tournament: Tournament, start: Start, options: TournamentOptions, stored: Stored, attempt: int = 1
+) -> RaceOptions:
+    """The race of one start, as ``./inv race`` would be asked for it."""
+    contenders = {contender.name: contender for contender in tournament.contenders}
+    first = contenders[start.contenders[0]]
+    race_id = stored.race_id(start.number, attempt)
+    own_node = not options.target_hosts
+    return RaceOptions(
+        track=tournament.track,
+        challenge=tournament.challenge,
+        car=(tournament.cars if first.cars is None else first.cars) if own_node else DEFAULT_CARS,
+        params={
+            **tournament.track_params,
+            **first.track_params,
+            "levels": [contenders[name].level_object for name in start.contenders],
+            "lap_order": [list(order) for order in start.orders],
+            "warmup_blocks": start.warmup_blocks,
+            "blocks": start.blocks,
+            "lap_documents": tournament.lap_documents,
+            "lap_journal": str(stored.lap_journal(race_id)),
+            "lap_stop_file": str(stored.stop_file(race_id)),
+            **({"freshness_probe": True, "lap_phases": list(start.phases)} if tournament.freshness else {}),
+            **({"lap_searches": tournament.searches} if tournament.searches else {}),
+            **({"lap_force_merge": True} if tournament.force_merge else {}),
+            **({"lap_read_back": tournament.read_back} if tournament.read_back else {}),
+        },
+        car_params=tournament.car_params if own_node else {},
+        version=first.version or options.version,
+        engine=options.engine,
+        java=options.java,
+        target_hosts=options.target_hosts,
+        client_options=options.client_options,
+        corpus=tournament.corpus,
+        documents=tournament.documents or None,
+        seed=options.corpus_seed,
+        port=options.port,
+        data_path=options.data_path,
+        user_tags={"tournament": stored.id, "start": start.number},
+        race_id=race_id,
+    )
+
+
+def race_circumstances(race: PreparedRace, outcome: Outcome, lucene: str) -> dict[str, str]:
+    """What a start has run on, for the report."""
+    engine = race.request.engine
+    found = {"cars": ",".join(race.request.cars), "track revision": str(outcome.race.get("track-revision") or "")}
+    if race.corpus is not None:
+        found[CORPUS] = corpus_text(race.corpus)
+    if engine is not None:
+        found["Elasticsearch"] = f"{engine.version} ({engine.kind})"
+        if engine.java is not None:
+            found["Java"] = engine.java.version
+    else:
+        found["Elasticsearch"] = str(outcome.race.get("cluster", {}).get("distribution-version") or "unknown")
+        found["target hosts"] = race.request.hosts
+    found["Lucene"] = lucene
+    if outcome.race.get("rally-version"):
+        found["Rally"] = str(outcome.race["rally-version"])
+    return {name: text for name, text in found.items() if text}

@@ -1,0 +1,70 @@
+"""Secrets for someone else's cluster: from a file or the environment, and never shown."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from paddock.errors import UsageError
+from paddock.rally.request import OPTIONS_VARIABLE as VARIABLE
+from paddock.rally.request import read_client_options
+
+
+def test_options_from_a_file(tmp_path: Path) -> None:
+    """The file is given to Rally as it is."""
+    file = tmp_path / "cluster.json"
+    file.write_text(json.dumps({"default": {"use_ssl": True, "basic_auth_password": "hush"}}))
+    options = read_client_options(str(file), {})
+    assert (options.file, options.private) == (file, {})
+    assert options.values["use_ssl"] is True
+
+
+def test_options_from_the_environment_are_written_nowhere(rally_home: Path) -> None:
+    """Rally is given them in a file when it starts, not before: a race that is refused leaves no password behind."""
+    options = read_client_options(None, {VARIABLE: "use_ssl:true,basic_auth_password:hush"})
+    assert options.file is None
+    assert options.private == {"default": {"use_ssl": True, "basic_auth_password": "hush"}}
+    assert list(rally_home.rglob("*")) == []
+
+
+def test_no_secret_is_shown() -> None:
+    """The object can be printed without giving anything away."""
+    assert "hush" not in repr(read_client_options(None, {VARIABLE: "basic_auth_password:hush"}))
+
+
+def test_options_on_the_command_line_are_refused_without_repeating_them() -> None:
+    """They would stay in the shell's history; the sentence must not print the secret again."""
+    with pytest.raises(UsageError, match=VARIABLE) as caught:
+        read_client_options("basic_auth_password:hush", {})
+    assert "hush" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text", ["basic_auth_password:hush,hush", "hush", "hush:1,hush:2", "{hush", '{"a": hush}', "a:hush.json"]
+)
+def test_what_is_no_options_is_not_repeated(text: str, tmp_path: Path) -> None:
+    """Any piece of it may be a password's; from the variable and from a file."""
+    file = tmp_path / "cluster.json"
+    file.write_text(text.removesuffix(".json"))
+    with pytest.raises(UsageError, match=VARIABLE) as caught:
+        read_client_options(None, {VARIABLE: text})
+    assert "hush" not in str(caught.value)
+    if not text.endswith(".json"):
+        with pytest.raises(UsageError, match="--client-options") as caught:
+            read_client_options(str(file), {})
+        assert "hush" not in str(caught.value)
+
+
+def test_a_file_that_is_no_text_ends_in_a_sentence(tmp_path: Path) -> None:
+    """A byte that is no UTF-8, which is not repeated either."""
+    file = tmp_path / "cluster.json"
+    file.write_bytes(b"\xff")
+    with pytest.raises(UsageError, match="check that it is there and is text in UTF-8"):
+        read_client_options(str(file), {})
+
+
+def test_without_options_rally_uses_its_defaults() -> None:
+    """No option, no variable: no file."""
+    assert read_client_options(None, {}).file is None

@@ -1,0 +1,63 @@
+"""What a tournament teaches the plan of the next one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from paddock.tournaments import TournamentOptions
+from paddock.tournaments.command import run_tournament
+from paddock.tournaments.durations import SECONDS_BETWEEN_LAPS, gather_experience, identity, searching
+from paddock.tournaments.files import read_tournament
+from paddock.tournaments.store import find_tournament
+from tests.tournaments.conftest import prepare_without_elasticsearch
+
+
+def test_without_journals_the_model_holds() -> None:
+    """Nothing has been run: nothing is known."""
+    assert gather_experience().tournaments == 0
+    assert gather_experience().block_sd is None
+
+
+def test_a_tournament_teaches_laps_pauses_and_noise(
+    fake_laps: Callable[..., None], definition: Callable[..., Path]
+) -> None:
+    """Laps of 10,000 documents at 5,000 docs/s take 2 s, with 0.5 s between them; a damaged journal is passed over."""
+    fake_laps(rates={"1s": 5_000, "30s": 5_000}, noise=0.05)
+    file = definition(stop_early=False)
+    run_tournament(str(file), TournamentOptions(seed=1), prepare_without_elasticsearch)
+    learned = gather_experience()
+    tournament = read_tournament(file)
+    known = learned.lap_seconds[("apache", identity(tournament, tournament.contenders[0]), 10_000)]
+    assert known == pytest.approx(2.0, rel=0.1)
+    assert learned.between_laps == pytest.approx(0.5, rel=0.1)
+    assert learned.block_sd == pytest.approx(0.05 * 2**0.5, rel=0.6)
+    assert learned.tournaments == 1
+    stored = find_tournament("latest")
+    stored.journal.write_text("of no use any more")
+    assert gather_experience() == learned  # what it taught was written down, so that nobody has to read it again
+    (stored.folder / "lesson.json").write_text('{"by": "another version"}')
+    assert gather_experience().tournaments == 0
+
+
+def test_waits_for_a_phase_are_not_learned(fake_laps: Callable[..., None], definition: Callable[..., Path]) -> None:
+    """They are planned, and a tournament without a probe has none."""
+    fake_laps(rates={"1s": 5_000, "30s": 5_000}, waited=7.0)
+    run_tournament(
+        str(definition(stop_early=False, freshness=True)), TournamentOptions(seed=1), prepare_without_elasticsearch
+    )
+    assert gather_experience().between_laps == pytest.approx(0.5, rel=0.1)
+
+
+def test_searches_are_learned_apart(fake_laps: Callable[..., None], definition: Callable[..., Path]) -> None:
+    """Pauses with searches in them say nothing of those without, and are known by what is searched and how often."""
+    fake_laps(rates={"1s": 5_000, "30s": 5_000})
+    file = definition(stop_early=False, searches=20, blocks=4)
+    run_tournament(str(file), TournamentOptions(seed=1), prepare_without_elasticsearch)
+    learned = gather_experience()
+    key = searching(read_tournament(file))
+    assert key == ("apache", 10_000, 20)
+    assert learned.between_searching_laps == {key: pytest.approx(0.5, rel=0.1)}
+    assert learned.between_laps == SECONDS_BETWEEN_LAPS

@@ -1,0 +1,35 @@
+"""A tournament over a corpus of one's own: its track, and the orders that its documents suggest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from paddock.errors import UsageError
+from paddock.tournaments import TournamentOptions
+from paddock.tournaments.files import find_file, read_tournament
+
+SORTS = ["unsorted", "@timestamp desc"]
+
+
+def sorts(**options: Any) -> tuple[str, list[str]]:
+    """The track of the tournament disk, and the orders that it compares."""
+    tournament = read_tournament(find_file("disk"), TournamentOptions(**options))
+    return tournament.track, list(dict.fromkeys(one.coordinates["sort"] for one in tournament.contenders))
+
+
+def test_orders_come_from_the_corpus() -> None:
+    """Fields that the track's mapping can be sorted by, the best first; the same for every call."""
+    track, found = sorts()
+    assert (track, found[:2]) == ("app-logs-ecs", SORTS)
+    assert found[2:] == ["log.origin.file.line,@timestamp desc", "log.logger,@timestamp desc"]
+
+
+def test_a_corpus_of_another_track_brings_its_track() -> None:
+    """The challenges are the same for all tracks; a corpus that nobody has is refused as ever."""
+    track, found = sorts(corpus="syslog")
+    assert (track, found) == ("syslog", [*SORTS, "syslogtag,@timestamp desc", "facility,@timestamp desc"])
+    assert read_tournament(find_file("refresh-interval"), TournamentOptions(corpus="syslog")).track == "syslog"
+    with pytest.raises(UsageError, match="nobody's"):
+        sorts(corpus="nobody's")

@@ -1,0 +1,115 @@
+"""From the command line to the races of a tournament, as Rally's own loader and the lap runner take them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from paddock import paths
+from paddock.errors import FileError, UsageError
+from paddock.tournaments import TournamentOptions
+from paddock.tournaments.files import find_file, read_tournament
+from paddock.tournaments.races import check_target, race_options
+from paddock.tournaments.schedule import make_schedule
+from paddock.tournaments.store import Stored
+from paddock.tracks import check_parameters, load_track
+from tests.tracks.rendered import build
+
+Write = Callable[..., Path]
+
+
+@pytest.mark.parametrize(
+    "name", ["refresh-interval", "heap", "grid-bulk-size-clients", "codec-search", "logsdb", "disk", "versions"]
+)
+def test_the_lap_runner_plans_exactly_what_the_tournament_planned(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Through Rally's loader to the lap plan: same laps, same order, same warm-up."""
+    tournament = read_tournament(find_file(name), TournamentOptions(quick=True))
+    start = make_schedule(tournament, seed=3)[0]
+    stored = Stored("id")
+    stored.lap_journal("any").parent.mkdir(parents=True)
+    options = race_options(tournament, start, TournamentOptions(), stored)
+    params = options.params
+    track = load_track(tournament.track)
+    check_parameters(track, params)
+    built = build(track, params, tournament.challenge)
+    monkeypatch.setattr(sys, "path", [str(paths.TRACKS), *sys.path])
+    from shared.lap_plan import LapPlan
+
+    challenge = next(one for one in built.challenges if one.name == tournament.challenge)
+    operation = challenge.schedule[0].operation if hasattr(challenge.schedule[0], "operation") else None
+    assert operation is not None
+    plan = LapPlan(built, operation.params)
+    laps = []
+    while True:
+        try:
+            laps.append(plan.params()["lap"])
+        except StopIteration:
+            break
+    planned = [
+        (block, position, name, block <= start.warmup_blocks)
+        for block, order in enumerate(start.orders, start=1)
+        for position, name in enumerate(order, start=1)
+    ]
+    assert [(lap.block, lap.position, lap.level, lap.warm_up) for lap in laps] == planned
+    assert {lap.count for lap in laps} == {tournament.lap_documents}
+    assert {lap.journal for lap in laps} == {stored.folder / "laps" / "id-s001.jsonl"}
+    blocks = [lap for lap in laps if lap.position == 1 and not lap.warm_up]
+    assert [lap.phase for lap in blocks] == list(start.phases or [None] * start.blocks)
+    assert {lap.freshness_probe for lap in laps} == {tournament.freshness}
+    assert {(lap.searches, bool(lap.queries)) for lap in laps} == {(tournament.searches, tournament.searches > 0)}
+    assert {(lap.force_merge, lap.read_back) for lap in laps} == {(tournament.force_merge, tournament.read_back)}
+
+
+def test_parameters_of_the_tournament_itself_are_refused() -> None:
+    """--params must not change what the plan has decided."""
+    with pytest.raises(UsageError, match="'blocks' is set by the tournament itself"):
+        read_tournament(find_file("aa"), TournamentOptions(params={"blocks": 3}))
+
+
+def test_replicas_need_a_second_node() -> None:
+    """On one node the tournament is refused with the reason; with two it may run."""
+    tournament = read_tournament(find_file("replicas"))
+    with pytest.raises(UsageError, match="needs a cluster of at least 2 nodes, because a single node holds no replica"):
+        check_target(tournament, TournamentOptions())
+    check_target(tournament, TournamentOptions(target_hosts="a:9200,b:9200"))
+
+
+def test_nodes_cannot_be_compared_on_a_cluster_that_is_there() -> None:
+    """Heaps are compared by starting nodes."""
+    with pytest.raises(UsageError, match="names a cluster that is there"):
+        check_target(read_tournament(find_file("heap")), TournamentOptions(target_hosts="a:9200"))
+
+
+def test_a_race_has_the_cars_of_its_contender(definition: Write) -> None:
+    """Node level: cars and track parameters are the contender's own."""
+    contenders = [
+        {"name": "a", "cars": ["1gheap"]},
+        {"name": "b", "cars": ["2gheap", "gc-g1"], "track_params": {"number_of_shards": 2}},
+    ]
+    tournament = read_tournament(definition(challenge="settings", contenders=contenders, baseline="a"))
+    start = next(one for one in make_schedule(tournament, 1) if one.contenders == ("b",))
+    options = race_options(tournament, start, TournamentOptions(), Stored("id"), attempt=2)
+    assert options.car == ("2gheap", "gc-g1")
+    assert options.params["number_of_shards"] == 2
+    assert options.race_id == f"id-s{start.number:03d}-2"
+    assert options.user_tags == {"tournament": "id", "start": start.number}
+
+
+def test_a_contender_may_be_a_version(definition: Write) -> None:
+    """Its races run on it; --version, which would make all of them the same, is refused, and so is what cannot be."""
+    versions = [{"name": "old", "version": "8.8.2"}, {"name": "new", "version": "9.2.4"}]
+    path = definition(contenders=versions, baseline="old", challenge="settings")
+    tournament = read_tournament(path)
+    assert tournament.node_level
+    raced = {
+        start.contenders[0]: race_options(tournament, start, TournamentOptions(), Stored("id")).version
+        for start in make_schedule(tournament, seed=1)
+    }
+    assert raced == {"old": "8.8.2", "new": "9.2.4"}
+    with pytest.raises(UsageError, match="'old' names its own, and versions are what 'small' compares"):
+        read_tournament(path, TournamentOptions(version="9.2.4"))
+    with pytest.raises(FileError, match=r"'old' has a version that cannot be: Elasticsearch 6\.8\.0 cannot be raced"):
+        read_tournament(definition(contenders=[{"name": "old", "version": "6.8.0"}, versions[1]], baseline="old"))

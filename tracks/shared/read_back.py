@@ -1,0 +1,62 @@
+"""Whether documents come back as they were sent: what an index with synthetic source rebuilds from its columns.
+
+Some documents of a lap are indexed once more under ids of their own, after everything is measured, and read again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Any
+
+_ID = "paddock-read-back-"
+# Of a value in the journal; a stack trace is long.
+_LONGEST_TEXT = 200
+
+
+async def read_back(es: Any, index: str, sources: Iterable[bytes], most: int) -> dict[str, Any]:
+    """Index the first ``most`` of these documents, read them, and compare.
+
+    :param sources: documents as they stand in the corpus, one JSON object each.
+    :returns: ``documents``, ``same`` (how many came back equal; the order of an object's keys is no difference) and
+        ``fields``: by full name how many ``documents`` differ in it, and of the first one what was ``sent`` and what
+        was ``read`` (null where there was nothing).
+    """
+    sent = [json.loads(source) for source in islice(sources, most)]
+    operations = [line for number, one in enumerate(sent) for line in ({"index": {"_id": f"{_ID}{number}"}}, one)]
+    await es.bulk(index=index, operations=operations, refresh=True)
+    found = await es.search(index=index, query={"ids": {"values": [f"{_ID}{n}" for n in range(len(sent))]}}, size=most)
+    read = {hit["_id"]: hit["_source"] for hit in found["hits"]["hits"]}
+    fields: dict[str, dict[str, Any]] = {}
+    same = 0
+    for number, document in enumerate(sent):
+        differing = list(differences(document, read.get(f"{_ID}{number}", {})))
+        same += not differing
+        for name, before, after in differing:
+            entry = fields.setdefault(name, {"documents": 0, "sent": _short(before), "read": _short(after)})
+            entry["documents"] += 1
+    return {"documents": len(sent), "same": same, "fields": fields}
+
+
+def differences(sent: Mapping[str, Any], read: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
+    """The fields whose values differ: full name, value sent, value read; None where a document has none.
+
+    ``{"a": {"b": 1}}`` and ``{"a.b": 1}`` are the same to Elasticsearch, and so they are here.
+    """
+    before, after = dict(_leaves(sent)), dict(_leaves(read))
+    for name in {**before, **after}:
+        if before.get(name) != after.get(name):
+            yield name, before.get(name), after.get(name)
+
+
+def _leaves(document: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in document.items():
+        if isinstance(value, Mapping):
+            yield from _leaves(value, f"{above}{name}.")
+        else:
+            yield f"{above}{name}", value
+
+
+def _short(value: Any) -> Any:
+    return f"{value[:_LONGEST_TEXT]}..." if isinstance(value, str) and len(value) > _LONGEST_TEXT else value
