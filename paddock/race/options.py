@@ -65,7 +65,7 @@ def prepare(options: RaceOptions, fetch: bool = True) -> PreparedRace:
     if options.on_error not in ON_ERROR:
         raise unknown("value for --on-error called", options.on_error, ON_ERROR, "./inv race --help")
     race_id = options.race_id or str(uuid.uuid4())
-    _check_race_id(race_id)
+    check_race_id(race_id)
     _check_target(options)
     data_path = _data_path(options, race_id)
     node_params = {**options.car_params, **({"data_paths": str(data_path)} if data_path else {})}
@@ -143,7 +143,11 @@ def _challenge(track: Track, name: str | None) -> Challenge:
     return known[name]
 
 
-def _check_race_id(race_id: str) -> None:
+def check_race_id(race_id: str) -> None:
+    """Check that a race can have this id.
+
+    :raises UsageError: it is no id, or there is a race of this id, which Rally would write into.
+    """
     if not race_id or not all(letter.isalnum() or letter in "-_." for letter in race_id) or race_id.startswith("."):
         raise UsageError(f"'{race_id}' cannot be a race id: use letters, digits, '-', '_' and '.' only.")
     if (paths.races_folder() / race_id).exists():

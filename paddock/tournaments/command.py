@@ -118,7 +118,8 @@ def _resume(stored: Stored, preparing: Prepare, keep: Callable[[Result], object]
     # The schedule is the one that was made then, whatever this version of Paddock would make.
     plan = replace(make_plan(tournament, header["seed"], gather_experience()), schedule=stored.schedule())
     setting = Setting(plan, stored, store.stored_options(journal.history), preparing)
-    store.check_unchanged(header.get("corpora", {}), check_races(setting, fetch=True).corpora, stored.id)
+    checked = check_races(setting, fetch=True, attempts=len(journal.history.attempts))
+    store.check_unchanged(header.get("corpora", {}), checked.corpora, stored.id)
     journal.add("resumed")
     say(f"Going on with {stored.id}: {len(journal.history.attempts)} races so far.")
     return _run(setting, journal, keep)

@@ -71,16 +71,17 @@ def check_target(tournament: Tournament, options: TournamentOptions) -> None:
         )
 
 
-def check_races(setting: Setting, fetch: bool) -> Checked:
+def check_races(setting: Setting, fetch: bool, attempts: int = 0) -> Checked:
     """Prepare one race of every kind of node before the first one is run, so that mistakes show at once.
 
     :param fetch: whether to get what is missing.
+    :param attempts: how many races there have been already; theirs are ids that no race can have any more.
     :raises PaddockError: as for a single race.
     """
     tournament, kinds = setting.plan.tournament, {}
     for start in setting.plan.schedule:
         if start.contenders not in kinds:
-            kinds[start.contenders] = race = setting.race(start, fetch=fetch)
+            kinds[start.contenders] = race = setting.race(start, attempts + 1, fetch)
             # The file alone cannot tell this of an imported corpus.
             if race.corpus_documents is not None and tournament.lap_documents > race.corpus_documents:
                 raise UsageError(

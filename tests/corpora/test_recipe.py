@@ -35,7 +35,9 @@ def broken(tmp_path: Path) -> Broken:
 
 RECIPE_OF_A_TRACK = {
     "apache": 1_000_000,
+    "apache-ecs": 1_000_000,
     "app-logs": 1_000_000,
+    "app-logs-ecs": 1_000_000,
     "logs": 200_000,
     "syslog": 1_000_000,
     "web-events": 1_000_000,
@@ -100,8 +102,8 @@ def test_variants_of_nothing_are_refused(tmp_path: Path, text: str, problem: str
 
 def test_unknown_recipes_get_a_suggestion() -> None:
     """A misspelt name is answered with the one that was meant."""
-    with pytest.raises(UsageError, match=r"There is no recipe 'apach'\. Did you mean 'apache'\? \./inv corpora"):
-        load_recipe("apach")
+    with pytest.raises(UsageError, match=r"There is no recipe 'syslg'\. Did you mean 'syslog'\? \./inv corpora"):
+        load_recipe("syslg")
 
 
 def test_checksum_ignores_comments_but_not_contents(broken: Broken) -> None:

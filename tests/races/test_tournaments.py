@@ -94,7 +94,9 @@ def test_after_kill_9_of_everything_it_resumes_with_the_same_plan(tmp_path: Path
     for left in RaceProcesses(attempt.race_id).all():
         left.kill()
     end(RaceProcesses(attempt.race_id).all())
-    result = json.loads(run_paddock("tournament", tournament_id, "--resume", "--json").stdout)["result"]
+    resumed = run_paddock("tournament", tournament_id, "--resume", "--json")
+    assert resumed.returncode == 0, resumed.stderr[-3000:]
+    result = json.loads(resumed.stdout)["result"]
     assert stored.schedule() == plan
     counted = [lap for lap in result["laps"] if not lap["warmup"] and lap["void"] is None]
     places = Counter((lap["start"], lap["block"], lap["contender"]) for lap in counted)

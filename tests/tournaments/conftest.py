@@ -15,7 +15,7 @@ import yaml
 from paddock import paths
 from paddock.corpora.record import FROM_RECIPE, CorpusRecord
 from paddock.race import RaceOptions
-from paddock.race.options import PreparedRace
+from paddock.race.options import PreparedRace, check_race_id
 from paddock.rally import preflight
 from paddock.rally.request import RaceRequest
 from paddock.tournaments import TournamentOptions
@@ -28,6 +28,7 @@ LAP_WRITER = Path(__file__).parent.parent / "fakes" / "lap_writer.py"
 
 def prepare_without_elasticsearch(options: RaceOptions, fetch: bool) -> PreparedRace:
     """A race against a cluster that nobody will look for: no engine, no corpus."""
+    check_race_id(options.race_id or "nobody")
     request = RaceRequest(
         options.race_id or "nobody",
         paths.TRACKS / options.track,
