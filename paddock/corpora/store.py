@@ -79,6 +79,15 @@ def track_of(name: str) -> str | None:
     return tracks[0] if tracks else None
 
 
+def documents_of(track: str, name: str) -> int:
+    """How many documents a corpus has, or will have when its recipe is followed.
+
+    :param name: a recipe's or an import's.
+    :raises UsageError, CorpusError: as ``find_named``.
+    """
+    return load_recipe(name).documents if _is_recipe(track, name) else _find_import(track, name, None, None).documents
+
+
 def ensure_named(
     track: str,
     name: str | None = None,

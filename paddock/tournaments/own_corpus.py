@@ -1,11 +1,11 @@
-"""What a tournament takes from its corpus: the track, and the orders in which the documents become smallest."""
+"""What a tournament takes from its corpus: track, length of laps, orders in which the documents become smallest."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from paddock.corpora.store import first_lines, track_of
+from paddock.corpora.store import documents_of, first_lines, track_of
 from paddock.paths import TRACKS
 from paddock.tournaments import TournamentOptions
 from paddock.tracks import track_names
@@ -13,6 +13,8 @@ from paddock.tracks.rendering import index_mappings
 
 # As a grid's factor asks for them: so many beside the values that it lists.
 FROM_CORPUS = "from_corpus"
+# A lap of fewer documents is over before it has begun; such a corpus is refused instead.
+FEWEST_DOCUMENTS = 1_000
 # Types of fields that Elasticsearch sorts an index by, as tracks/shared/levels.py has them.
 _SORTABLE = {"keyword", "date", "date_nanos", "boolean", "long", "integer", "short", "byte", "double", "float"}
 
@@ -20,8 +22,9 @@ _SORTABLE = {"keyword", "date", "date_nanos", "boolean", "long", "integer", "sho
 def fitted(content: Mapping[str, Any], options: TournamentOptions, sampled: bool = True) -> dict[str, Any]:
     """The contents of a tournament file for the corpus that is asked for.
 
-    The track is the corpus's own, where --corpus names one of another track. A factor that asks for orders gets those
-    in which a sample of the corpus becomes smallest, each with the latest documents first.
+    The track is the corpus's own, where --corpus names one of another track. A lap is no longer than the corpus that
+    --corpus or --documents asks for, and a note says so. A factor that asks for orders gets those in which a sample of
+    the corpus becomes smallest, each with the latest documents first.
 
     :param sampled: whether to look into the corpus, which takes a second or two; else orders are only counted.
     :raises UsageError, CorpusError: if the corpus is not to be had.
@@ -29,9 +32,24 @@ def fitted(content: Mapping[str, Any], options: TournamentOptions, sampled: bool
     changed = dict(content)
     if options.corpus and (track := track_of(options.corpus)):
         changed["track"] = track
-    if changed["track"] in track_names() and any(FROM_CORPUS in factor for factor in content.get("grid", ())):
+    if changed["track"] not in track_names():
+        return changed
+    most = options.documents or (documents_of(changed["track"], options.corpus) if options.corpus else None)
+    if most is not None:
+        changed |= _shortened(changed, most, options.quick)
+    if any(FROM_CORPUS in factor for factor in content.get("grid", ())):
         changed["grid"] = [_with_orders(factor, changed, options, sampled) for factor in content["grid"]]
     return changed
+
+
+def _shortened(content: Mapping[str, Any], most: int, quick: bool) -> dict[str, Any]:
+    """What of a tournament file changes where its laps would be longer than this number of documents."""
+    asked = {**content, **(content.get("quick", {}) if quick else {})}["lap_documents"]
+    if asked <= most or most < FEWEST_DOCUMENTS:
+        return {}
+    note = f"Every lap loads all {most:,} documents of the corpus; the tournament asks for laps of {asked:,}."
+    quick_form = {"quick": {**content["quick"], "lap_documents": most}} if quick and "quick" in content else {}
+    return {"lap_documents": most, "notes": [*content.get("notes", ()), note], **quick_form}
 
 
 def _with_orders(
