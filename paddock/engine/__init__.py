@@ -7,6 +7,6 @@ official   Elastic's tarball, downloaded by Rally itself, on the JDK inside it
 PATH       an archive at hand
 """
 
-from paddock.engine.choose import Engine, choose_engine
+from paddock.engine.choose import EMBEDDED, Engine, choose_engine
 
-__all__ = ["Engine", "choose_engine"]
+__all__ = ["EMBEDDED", "Engine", "choose_engine"]

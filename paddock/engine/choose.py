@@ -17,6 +17,8 @@ from paddock.engine.versions import Java, choose_java
 from paddock.errors import MachineError, UsageError
 from paddock.files import checksum, replacing, require_room
 
+# The kind of engine that is raced unless another is asked for.
+EMBEDDED = "embedded"
 # Rally's own word for "use the JDK inside the archive".
 BUNDLED = "bundled"
 OFFICIAL_URL = "https://artifacts.elastic.co/downloads/elasticsearch/elasticsearch-{{VERSION}}-linux-{{ARCH}}.tar.gz"
@@ -63,12 +65,12 @@ def choose_engine(
     :raises MachineError: no network, no room, no fitting Java.
     """
     wanted = version or versions.DEFAULT_VERSION
-    if engine in (None, "embedded"):
+    if engine in (None, EMBEDDED):
         release = versions.release(wanted)
         chosen, notes = choose_java(release.java, java, modules=release.java_modules)
         archive = download.fetch(release, progress) if fetch else download.archive_path(wanted)
         urls = {} if TAR_WORKS else _urls(archive)
-        return Engine("embedded", wanted, archive, chosen, urls, notes=tuple(notes))
+        return Engine(EMBEDDED, wanted, archive, chosen, urls, notes=tuple(notes))
     if engine == "official":
         return _official(wanted, java)
     return _archive(Path(engine or ""), version, java, fetch)

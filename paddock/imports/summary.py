@@ -307,9 +307,9 @@ class ImportSummary:
                     yield f"  {kind} that stayed: {', '.join(f'{text} ({count:,})' for text, count in found.items())}"
         if record.documents < A_LAP:
             yield (
-                f"{record.documents:,} documents are fewer than the {A_LAP:,} of a lap of most tournaments "
-                f"(lap_documents in their files), and of a race nothing is measured that ends within its warm-up of "
-                f"10 s (--params warmup_time_period:0 leaves that out): import more files where you can."
+                f"{record.documents:,} documents are fewer than the {A_LAP:,} of a lap of most tournaments, whose laps "
+                f"become shorter with it, and of a race nothing is measured that ends within its warm-up of 10 s "
+                f"(--params warmup_time_period:0 leaves that out): import more files where you can."
             )
         yield f"Race on it: ./inv race --track {record.track} --corpus {record.name}"
 

@@ -15,14 +15,14 @@ from paddock.console import progress
 from paddock.corpora import store
 from paddock.corpora.recipe import load_recipe
 from paddock.corpora.record import CorpusRecord, corpus_file, track_parameters
-from paddock.engine import Engine, choose_engine
+from paddock.engine import EMBEDDED, Engine, choose_engine
 from paddock.errors import UsageError, unknown
 from paddock.race import DEFAULT_CARS, RaceOptions
 from paddock.race.circumstances import CORPUS, circumstances, corpus_text, paddock_version, with_short_checksums
 from paddock.rally import preflight
 from paddock.rally.request import OPTIONS_FILE, OPTIONS_VARIABLE, ClientOptions, RaceRequest, read_client_options
 from paddock.sampling import Endpoint, check_cluster
-from paddock.tracks import Challenge, Track, check_parameters, load_track
+from paddock.tracks import Challenge, Track, check_distribution, check_parameters, load_track
 
 ON_ERROR = ("abort", "continue", "continue-on-network")
 # By the cars' names for them, as their jvm.options turn them into flags.
@@ -64,6 +64,11 @@ def prepare(options: RaceOptions, fetch: bool = True) -> PreparedRace:
     check_parameters(track, options.params)
     if options.on_error not in ON_ERROR:
         raise unknown("value for --on-error called", options.on_error, ON_ERROR, "./inv race --help")
+    if options.params.get("data_stream") and "laps" in challenge.tasks:
+        raise UsageError(
+            f"The challenge '{challenge.name}' runs laps, each with an index of its own, which no data stream can be: "
+            f"leave data_stream out, or race a challenge that loads once, such as ingest or ingest-and-search."
+        )
     race_id = options.race_id or str(uuid.uuid4())
     check_race_id(race_id)
     _check_target(options)
@@ -82,6 +87,8 @@ def prepare(options: RaceOptions, fetch: bool = True) -> PreparedRace:
         )
     engine = None
     if not options.target_hosts:
+        if options.engine in (None, EMBEDDED):
+            check_distribution(track, options.params)
         engine = choose_engine(options.version, options.engine, options.java, progress, fetch)
     if engine is not None and combination is not None:
         notes += list(engine.notes)

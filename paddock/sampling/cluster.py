@@ -31,6 +31,8 @@ _NODE_PARTS = (
     "nodes.*.name,nodes.*.process.cpu.total_in_millis,nodes.*.jvm.uptime_in_millis,nodes.*.jvm.gc.collectors,"
     "nodes.*.thread_pool.write.rejected,nodes.*.indexing_pressure.memory.total.*rejections"
 )
+# The indices of a data stream are hidden; a pattern that begins with their dot finds them.
+_INDICES = "*,.ds-paddock-*"
 _INDEX_PARTS = ",".join(f"indices.*.{path}" for path in ("uuid", *INDEX_FIGURES.values()))
 _INFO_PARTS = ",".join(
     f"nodes.*.{part}"
@@ -183,16 +185,16 @@ class Cluster:
         return self._get(f"/_nodes/stats/process,jvm,thread_pool,indexing_pressure?filter_path={_NODE_PARTS}")
 
     def index_stats(self) -> dict[str, Any]:
-        """Counters of the indices, without hidden ones."""
+        """Counters of the indices, without hidden ones but those of our tracks' data streams."""
         return self._get(
-            "/*/_stats/docs,store,indexing,merge,refresh,flush,segments,translog,search"
+            f"/{_INDICES}/_stats/docs,store,indexing,merge,refresh,flush,segments,translog,search"
             f"?expand_wildcards=open&ignore_unavailable=true&filter_path={_INDEX_PARTS}"
         )
 
     def segments(self) -> dict[str, Any]:
         """Sizes of all segments: unlike the store sizes in _stats they are never 10 s old."""
         return self._get(
-            "/*/_segments?expand_wildcards=open&ignore_unavailable=true&filter_path="
+            f"/{_INDICES}/_segments?expand_wildcards=open&ignore_unavailable=true&filter_path="
             "indices.*.shards.*.routing.primary,indices.*.shards.*.segments.*.size_in_bytes"
         )
 
@@ -209,7 +211,7 @@ class Cluster:
     def index_settings(self) -> dict[str, Any]:
         """Settings of the indices, defaults included."""
         return self._get(
-            "/*/_settings?include_defaults=true&flat_settings=true&expand_wildcards=open"
+            f"/{_INDICES}/_settings?include_defaults=true&flat_settings=true&expand_wildcards=open"
             "&ignore_unavailable=true&filter_path=*.settings,*.defaults.index*"
         )
 

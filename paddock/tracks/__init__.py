@@ -1,12 +1,21 @@
 """The tracks as Rally reads them: what there is to race, with which challenges and parameters."""
 
-from paddock.tracks.catalogue import Challenge, Track, check_parameters, load_track, load_tracks, track_names
+from paddock.tracks.catalogue import (
+    Challenge,
+    Track,
+    check_distribution,
+    check_parameters,
+    load_track,
+    load_tracks,
+    track_names,
+)
 from paddock.tracks.parameters import Parameter, read_parameters
 
 __all__ = [
     "Challenge",
     "Parameter",
     "Track",
+    "check_distribution",
     "check_parameters",
     "load_track",
     "load_tracks",

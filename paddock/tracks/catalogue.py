@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from paddock import paths
-from paddock.errors import MachineError, unknown
+from paddock.errors import MachineError, UsageError, unknown
 from paddock.files import files_below, read_record, write_json
 from paddock.paths import TRACKS
 from paddock.plain_values import built, plain
@@ -111,6 +111,21 @@ def _described(name: str, tracks_folder: Path) -> Description:
         for challenge in rally_track.challenges
     )
     return Description(specification["description"], challenges, read_parameters(name, tracks_folder))
+
+
+def check_distribution(track: Track, params: Mapping[str, Any]) -> None:
+    """Refuse what the embedded Elasticsearch cannot do.
+
+    :param params: as :func:`check_parameters` has accepted them.
+    :raises UsageError: for a parameter that only Elastic's own distribution understands.
+    """
+    asked = [each.name for each in track.parameters if each.distribution and params.get(each.name)]
+    if asked:
+        raise UsageError(
+            f"The embedded Elasticsearch has no data streams, lifecycle policies and ingest processors, which "
+            f"{' and '.join(asked)} would use: race Elastic's own distribution with --engine official or --engine PATH "
+            f"(its archive), or name a cluster with --target-hosts."
+        )
 
 
 def check_parameters(track: Track, params: Mapping[str, Any]) -> None:

@@ -26,7 +26,8 @@ class Parameter:
 
     ``default`` is the value that holds when the parameter is not given, None if it is then left out; ``default_text``
     is the same for people, or says how the default is computed. ``kind`` is integer, number, boolean, text, duration,
-    size, mapping or list; ``needs`` names a parameter without which this one has no effect.
+    size, mapping, object or list; ``needs`` names a parameter without which this one has no effect; ``distribution``
+    says that only Elastic's own distribution of Elasticsearch has what it sets.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Parameter:
     above: float | None = None
     nullable: bool = False
     needs: str | None = None
+    distribution: bool = False
 
 
 def read_parameters(track_name: str, tracks_folder: Path = TRACKS) -> tuple[Parameter, ...]:
@@ -75,6 +77,7 @@ def _parameter(entry: Mapping[str, Any], track_name: str) -> Parameter:
         above=entry.get("above"),
         nullable=entry.get("nullable", False) or default is None,
         needs=entry.get("needs"),
+        distribution=entry.get("distribution", False),
     )
 
 
@@ -133,6 +136,7 @@ def _article(parameter: Parameter) -> str:
         "duration": "a time with its unit, such as 500ms, 30s or 5m, or -1",
         "size": "a size with its unit, such as 512mb or 1gb",
         "mapping": "a JSON object of full setting names and their values",
+        "object": "a JSON object",
         "list": "a JSON list with at least one entry",
     }[parameter.kind]
 
@@ -145,6 +149,8 @@ def _has_type(kind: str, value: Any) -> bool:
     if kind == "mapping":
         # Names with dots, as Elasticsearch lists them: a nested object could name the same setting a second time.
         return isinstance(value, Mapping) and not any(isinstance(inner, Mapping) for inner in value.values())
+    if kind == "object":
+        return isinstance(value, Mapping) and bool(value)
     if kind == "list":
         return isinstance(value, list) and bool(value)
     if kind == "integer":
@@ -161,11 +167,13 @@ def _check_combinations(known: Mapping[str, Parameter], values: Mapping[str, Any
     given = {name: value for name, value in values.items() if value is not None}
     for name in given:
         needed = known[name].needs
-        if needed and needed not in given:
-            choices = " or ".join(f"{needed}:{choice}" for choice in known[needed].choices)
+        if needed and not given.get(needed):
+            choices = " or ".join(f"{needed}:{choice}" for choice in known[needed].choices or ("true",))
             raise UsageError(f"The parameter {name} has no effect without {needed}: add {choices}, or leave it out.")
     if "document_count" in given and "ingest_percentage" in given:
         raise UsageError("The parameters document_count and ingest_percentage exclude each other: give one of them.")
+    if given.get("data_stream") and "conflicts" in given:
+        raise UsageError("A data stream only appends, and conflicts would replace documents: leave one of them out.")
     rates = [name for name in ("target_throughput", "target_gb_per_day", "event_period") if name in given]
     if len(rates) > 1:
         raise UsageError(f"The parameters {' and '.join(rates)} exclude each other: give one of them.")

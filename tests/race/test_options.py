@@ -137,6 +137,44 @@ def test_an_existing_cluster_needs_no_engine() -> None:
     assert not race.request.provisions
 
 
+PIPELINE = {"parse": {"processors": []}}
+
+
+@pytest.mark.parametrize(
+    ("params", "words"),
+    [
+        ({"data_stream": True}, "data_stream would use"),
+        ({"data_stream": True, "ingest_pipelines": PIPELINE}, "data_stream and ingest_pipelines would use"),
+    ],
+)
+def test_what_only_elastics_distribution_has_is_refused_on_the_embedded_one(params: dict, words: str) -> None:
+    """Before anything is fetched, with the two ways to have it; a cluster of one's own may be anything."""
+    with pytest.raises(UsageError, match=f"{words}: race Elastic's own distribution with --engine official or"):
+        prepared(track="apache", params=params)
+    assert (
+        prepared(track="apache", params=params, target_hosts="es1:9200").request.track_params.items() >= params.items()
+    )
+    assert prepared(track="apache", params={"data_stream": False}).request.track_params["data_stream"] is False
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"challenge": "settings", "params": {"data_stream": True}}, "'settings' runs laps, each with an index of its"),
+        (
+            {"params": {"lifecycle": {"phases": {}}}},
+            "lifecycle has no effect without data_stream: add data_stream:true",
+        ),
+        ({"params": {"data_stream": True, "conflicts": "random"}}, "A data stream only appends, and conflicts would"),
+        ({"params": {"ingest_pipelines": "parse"}}, "ingest_pipelines must be a JSON object, but is 'parse'"),
+    ],
+)
+def test_what_no_data_stream_can_do_is_refused(options: dict, sentence: str) -> None:
+    """Contradictions are told before a node is started."""
+    with pytest.raises(UsageError, match=sentence):
+        prepared(track="apache", target_hosts="es1:9200", **options)
+
+
 def test_a_collector_that_the_java_lacks_is_told_in_its_own_words(tmp_path: Path) -> None:
     """Where the JVM has no ZGC, the car is refused with what the JVM says."""
     java = tmp_path / "bin" / "java"

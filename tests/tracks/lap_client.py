@@ -35,7 +35,7 @@ class FakeElasticsearch(RequestContextHolder):
 
     def __init__(self, on_bulk: Callable[[int, int], Any] | None = None):
         self.calls: list[tuple[str, dict[str, Any]]] = []
-        self.indices = self.cluster = self.nodes = self
+        self.indices = self.cluster = self.nodes = self.ingest = self.ilm = self
         self.documents: list[bytes] = []
         self.markers: list[str] = []
         self.all_markers: list[str] = []
@@ -80,6 +80,22 @@ class FakeElasticsearch(RequestContextHolder):
         await self._called("create", index=index, settings=settings, mappings=mappings)
         if self.refuse_index:
             raise elasticsearch.BadRequestError("illegal_argument_exception", meta(400), {})
+
+    async def put_pipeline(self, **request: Any) -> None:
+        await self._called("put_pipeline", **request)
+
+    async def put_lifecycle(self, **request: Any) -> None:
+        await self._called("put_lifecycle", **request)
+
+    async def put_index_template(self, **request: Any) -> None:
+        await self._called("put_index_template", **request)
+
+    async def delete_data_stream(self, **request: Any) -> None:
+        await self._called("delete_data_stream", **request)
+        self.documents = []
+
+    async def create_data_stream(self, **request: Any) -> None:
+        await self._called("create_data_stream", **request)
 
     async def exists(self, index: str) -> bool:
         return True
@@ -243,6 +259,7 @@ def lap(documents: tuple[Any, ...], journal: Path | None, **changes: Any) -> Lap
         "phase": None,
         "rest": 0.0,
         "wait": 0.0,
+        "pipelines": None,
         "force_merge": False,
         "read_back": 0,
         "searches": 0,

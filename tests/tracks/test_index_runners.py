@@ -12,6 +12,7 @@ import pytest
 from esrally import exceptions
 from esrally.track import track as rally_track
 from shared.index_runners import FreshIndex, Settle, TracksIndex, WaitForHealth
+from shared.lap_plan import LapPlan
 from shared.registration import register
 
 from paddock import tracks
@@ -65,6 +66,58 @@ def test_a_fresh_index_is_deleted_created_and_awaited() -> None:
     assert ("create", {"index": "logs", **BODY}) in index.calls
     assert ("options", {"ignore_status": 404, "request_timeout": 600}) in index.calls
     assert index.documents == []
+
+
+PARSING = {"parse": {"processors": [{"json": {"field": "message"}}], "description": "one"}}
+ROLLOVER = {"phases": {"hot": {"actions": {"rollover": {"max_primary_shard_docs": 500_000}}}}}
+
+
+def test_pipelines_are_there_before_the_index_that_uses_them() -> None:
+    """An index whose default pipeline does not exist would refuse every document."""
+    index = FakeElasticsearch()
+    called(FreshIndex(), index, {**FRESH, "pipelines": PARSING})
+    assert [name for name in index.names() if name != "options"] == ["put_pipeline", "delete", "create", "health"]
+    assert ("put_pipeline", {"id": "parse", **PARSING["parse"]}) in index.calls
+
+
+def test_a_fresh_data_stream_is_made_after_a_template_with_the_tracks_body() -> None:
+    """The old one goes, its policy and its template come, then the stream; nothing is done to an index of that name."""
+    index = FakeElasticsearch()
+    called(FreshIndex(), index, {**FRESH, "data-stream": True, "lifecycle": ROLLOVER})
+    calls = dict(index.calls)
+    assert [name for name in index.names() if name != "options"] == [
+        *("delete_data_stream", "put_lifecycle", "put_index_template", "create_data_stream", "health"),
+    ]
+    assert calls["put_lifecycle"] == {"name": "logs", "policy": ROLLOVER}
+    settings = {**BODY["settings"], "index.lifecycle.name": "logs"}
+    template = calls["put_index_template"]
+    assert template["template"] == {**BODY, "settings": settings}
+    assert (template["index_patterns"], template["data_stream"]) == (["logs"], {})
+    called(FreshIndex(), index, {**FRESH, "data-stream": True})
+    assert dict(index.calls)["put_index_template"]["template"] == BODY
+
+
+@pytest.mark.parametrize("name", tracks.track_names())
+def test_every_track_can_be_a_data_stream(name: str) -> None:
+    """Rally accepts it, sends documents with "create", and the runner is given the track's settings and mapping."""
+    params = {"data_stream": True, "refresh_interval": "7s", "lifecycle": ROLLOVER, "ingest_pipelines": PARSING}
+    built = build(tracks.load_track(name), params, "ingest-and-search")
+    leaves = {leaf.name: leaf for entry in built.selected_challenge.schedule for leaf in entry}
+    told = TracksIndex(built, leaves["fresh-index"].operation.params).params()
+    assert (told["index"], told["data-stream"]) == (f"paddock-{name}-stream", True)
+    assert (told["lifecycle"], told["pipelines"]) == (ROLLOVER, PARSING)
+    plain = build(tracks.load_track(name), {"refresh_interval": "7s"}, "ingest")
+    assert told["body"] == plain.indices[0].body
+    (documents,) = built.corpora[0].documents
+    assert (documents.target_data_stream, documents.target_index) == (told["index"], None)
+
+
+def test_no_lap_can_be_a_data_stream() -> None:
+    """A lap has an index of its own; the parameter source says so before one is run."""
+    built = build(tracks.load_track("apache"), {"data_stream": True}, "settings")
+    (laps,) = [leaf for entry in built.selected_challenge.schedule for leaf in entry]
+    with pytest.raises(exceptions.InvalidSyntax, match="every lap has an index of its own"):
+        LapPlan(built, laps.operation.params)
 
 
 @pytest.mark.parametrize("name", tracks.track_names())

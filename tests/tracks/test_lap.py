@@ -30,6 +30,13 @@ def run(client: FakeElasticsearch, tmp_path: Path, merge_timeout: float = 600, *
     return {**result, "record": json.loads(journal.read_text(encoding="utf-8").splitlines()[-1])}
 
 
+def test_pipelines_are_there_before_a_laps_index(tmp_path: Path) -> None:
+    """A level whose setting default_pipeline names one finds it, in every lap."""
+    client = FakeElasticsearch()
+    run(client, tmp_path, pipelines={"parse": {"processors": []}})
+    assert [name for name in client.names() if name != "options"][:3] == ["delete", "put_pipeline", "create"]
+
+
 def test_a_good_lap(tmp_path: Path) -> None:
     """A fresh index, the load, refresh, count, the end of merges, figures, deletion: in this order and no other."""
     client = FakeElasticsearch()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import elasticsearch
@@ -23,12 +24,16 @@ _MERGE_PATIENCE = 3600  # seconds: the last merges of a large index have much to
 
 
 class TracksIndex(ParamSource):
-    """Adds ``body``, settings and mapping as the track has them, to the parameters of ``fresh-index``."""
+    """Adds ``body``, settings and mapping as the track has them, to the parameters of ``fresh-index``.
+
+    An index has them itself, a data stream has a template with them.
+    """
 
     def __init__(self, track: Any, params: dict[str, Any], **kwargs: Any):
         super().__init__(track, params, **kwargs)
         name = params.get("index")
         bodies = {index.name: index.body for index in track.indices}
+        bodies |= {template.name: template.content for template in track.composable_templates}
         if name not in bodies:
             there = " and ".join(f"'{one}'" for one in bodies) or "none"
             raise exceptions.InvalidSyntax(
@@ -43,9 +48,11 @@ class TracksIndex(ParamSource):
 
 
 class FreshIndex:
-    """Deletes the index if there is one, creates it, and waits until it is allocated.
+    """Deletes the index or data stream if there is one, creates it, and waits until it is allocated.
 
-    Parameters of the operation: ``index``; ``body`` (from :class:`TracksIndex`); and those of :class:`WaitForHealth`.
+    Parameters of the operation: ``index``; ``body`` (from :class:`TracksIndex`); ``pipelines`` (as
+    :func:`put_pipelines`); ``data-stream`` (whether it is one); ``lifecycle`` (its policy, None for none); and those of
+    :class:`WaitForHealth`.
     """
 
     async def __call__(self, es: Any, params: dict[str, Any]) -> dict[str, Any]:
@@ -54,9 +61,13 @@ class FreshIndex:
         :raises exceptions.RallyTaskAssertionError: if Elasticsearch refuses the index, or it is not healthy in time.
         """
         index = params["index"]
-        await es.options(ignore_status=404, request_timeout=_PATIENCE).indices.delete(index=index)
         try:
-            await es.indices.create(index=index, **params["body"])
+            await put_pipelines(es, params.get("pipelines"))
+            if params.get("data-stream"):
+                await _fresh_data_stream(es, index, params["body"], params.get("lifecycle"))
+            else:
+                await es.options(ignore_status=404, request_timeout=_PATIENCE).indices.delete(index=index)
+                await es.indices.create(index=index, **params["body"])
         except elasticsearch.ApiError as error:
             raise exceptions.RallyTaskAssertionError(
                 f"Elasticsearch refused to create the index '{index}': {_reason(error)}. "
@@ -66,6 +77,30 @@ class FreshIndex:
 
     def __repr__(self) -> str:
         return "fresh-index"
+
+
+async def put_pipelines(es: Any, pipelines: Mapping[str, Mapping[str, Any]] | None) -> None:
+    """Make the node's ingest pipelines what they are to be.
+
+    :param pipelines: definitions by name, each with its ``processors``; an index uses the one that its setting
+        index.default_pipeline names.
+    """
+    for name, definition in (pipelines or {}).items():
+        await es.ingest.put_pipeline(id=name, **definition)
+
+
+async def _fresh_data_stream(es: Any, name: str, body: Mapping[str, Any], lifecycle: Mapping[str, Any] | None) -> None:
+    """An empty data stream, whose indices are made after a template of its name, and its lifecycle policy."""
+    await es.options(ignore_status=404, request_timeout=_PATIENCE).indices.delete_data_stream(name=name)
+    template = dict(body)
+    if lifecycle is not None:
+        await es.ilm.put_lifecycle(name=name, policy=lifecycle)
+        template["settings"] = {**body.get("settings", {}), "index.lifecycle.name": name}
+    # A priority above those of the templates that Elastic's own distribution brings (100 to 200).
+    await es.indices.put_index_template(
+        name=name, index_patterns=[name], data_stream={}, template=template, priority=500
+    )
+    await es.indices.create_data_stream(name=name)
 
 
 class WaitForHealth:

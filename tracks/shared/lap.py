@@ -14,7 +14,7 @@ from esrally import exceptions
 
 from shared.disturbance import Disturbance, local_nodes
 from shared.freshness import FreshnessProbe
-from shared.index_runners import WaitForHealth
+from shared.index_runners import WaitForHealth, put_pipelines
 from shared.lap_documents import bulks, sources
 from shared.lap_figures import (
     index_actions,
@@ -80,6 +80,7 @@ class RunLap:
         with unmeasured(es):
             await _delete(es, lap.index)
             await asyncio.sleep(lap.rest)
+            await put_pipelines(es, lap.pipelines)
             await es.indices.create(index=lap.index, settings=lap.body["settings"], mappings=lap.body["mappings"])
             await WaitForHealth()(es, {"index": lap.index, "status": lap.health})
             record["settings"] = await settings_in_force(es, lap.index)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -45,6 +45,7 @@ class Lap:
     level: str
     index: str
     body: dict[str, Any]
+    pipelines: Mapping[str, Any] | None
     health: str
     documents: tuple[Any, ...]
     start: int
@@ -132,6 +133,7 @@ def _plan(track: Any, corpora: list[Any], params: dict[str, Any]) -> Iterator[La
                 level=name,
                 index=f"{params['index']}-lap",
                 body=body,
+                pipelines=params.get("pipelines"),
                 health=params["health"] or ("yellow" if _replicas(body) else "green"),
                 documents=documents,
                 start=block * count % available,
@@ -151,6 +153,11 @@ def _plan(track: Any, corpora: list[Any], params: dict[str, Any]) -> Iterator[La
 
 
 def _body(track: Any, level: Level) -> dict[str, Any]:
+    if not track.indices:
+        raise exceptions.InvalidSyntax(
+            "every lap has an index of its own, which no data stream can be: leave data_stream out, or race a "
+            "challenge that loads once, such as ingest or ingest-and-search."
+        )
     body = track.indices[0].body
     mappings = sorting_mappings(level, mapping_variant(level.mapping or "track", body["mappings"]))
     settings = {**body["settings"], **level.settings}
