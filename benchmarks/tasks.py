@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from invoke import Collection, Context, task
+from invoke import Collection, Context
 
-from paddock.command_line.sentences import command, whole_number
+from paddock.command_line.sentences import command, task, whole_number
 
 
 @task(

@@ -6,9 +6,9 @@ import dataclasses
 import sys
 from pathlib import Path
 
-from invoke import Collection, Context, task
+from invoke import Collection, Context
 
-from paddock.command_line.sentences import command, helps, takes, whole_number
+from paddock.command_line.sentences import command, helps, takes, task, whole_number
 from paddock.imports import ImportOptions
 
 

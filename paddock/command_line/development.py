@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from invoke import Context, Exit, task
+from invoke import Context, Exit
 
-from paddock.command_line.sentences import command
+from paddock.command_line.sentences import command, task
 from paddock.paths import PROJECT
 
 # What a failed check or test run exits with.

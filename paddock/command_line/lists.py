@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from invoke import Context, task
+from invoke import Context
 
 from paddock import numbers
-from paddock.command_line.sentences import command
+from paddock.command_line.sentences import command, task
 
 # So many races and tournaments are listed unless all are asked for.
 LATEST = 25

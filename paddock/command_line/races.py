@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from invoke import Context, Exit, task
+from invoke import Context, Exit
 
-from paddock.command_line.sentences import command, helps, takes
+from paddock.command_line.sentences import command, helps, takes, task
 from paddock.race import RaceOptions
 
 

@@ -15,6 +15,7 @@ from dataclasses import MISSING, fields
 from inspect import Parameter
 from typing import TYPE_CHECKING, Any
 
+import invoke
 from invoke import Collection, Exit
 from invoke.exceptions import ParseError
 from invoke.parser import Parser
@@ -139,7 +140,7 @@ def _not_understood(error: ParseError, tasks: list[str]) -> str:
     if lacking:
         return f"The task {asked.name} lacks its {lacking.upper()}: {asked.args[lacking].help}. {known}"
     if valueless:
-        return f"The option --{valueless} needs a value behind it. {known}"
+        return f"The option --{valueless.replace('_', '-')} needs a value behind it. {known}"
     names = [name for name in asked.flags if name.startswith("--")] if word.startswith("-") else tasks
     near = nearest(word, names, 1)
     guess = f" Did you mean {near[0]}?" if near else ""
@@ -156,6 +157,18 @@ def _not_understood(error: ParseError, tasks: list[str]) -> str:
     )
 
 
+class _Task(invoke.Task):
+    """A task whose options have a letter each, while there are some: never -h, which is --help everywhere."""
+
+    def arg_opts(self, name: str, default: Any, taken_names: set[str]) -> dict[str, Any]:
+        """As Invoke has them."""
+        options: dict[str, Any] = super().arg_opts(name, default, taken_names | {"h", "-"})
+        return options
+
+
+task = functools.partial(invoke.task, klass=_Task)
+
+
 def command(function: Callable[..., Any]) -> Callable[..., Any]:
     """End in one sentence and an exit code where something is wrong; with --debug in a traceback."""
     defaults = inspect.signature(function).parameters
@@ -164,13 +177,16 @@ def command(function: Callable[..., Any]) -> Callable[..., Any]:
     def run(*args: Any, **kwargs: Any) -> Any:
         from paddock.errors import PaddockError, UsageError
         from paddock.files import full_disk
-        from paddock.paths import rally_folder
+        from paddock.paths import PROJECT, rally_folder
 
         try:
             if {"--help", "-h"} & {value for value in kwargs.values() if isinstance(value, str)}:
                 # Invoke takes it for the task's first argument.
                 name = function.__name__.replace("_", ".", 1)
-                raise UsageError(f"'./inv --help {name}' shows what can be said.")
+                from invoke.main import program
+
+                program.run(["invoke", "--search-root", str(PROJECT), "--help", name], exit=False)
+                return None
             for name, value in kwargs.items():
                 if isinstance(value, str) and not value.strip() and value != defaults[name].default:
                     raise UsageError(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from invoke import Context, task
+from invoke import Context
 
-from paddock.command_line.sentences import command, helps, takes
+from paddock.command_line.sentences import command, helps, takes, task
 from paddock.tournaments import TournamentOptions
 
 if TYPE_CHECKING:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
+from collections.abc import Iterator
 
 from paddock import numbers
 from paddock.reports import figures
@@ -36,7 +38,61 @@ def said_of(metric: Metric, verdict: Verdict) -> str:
     return word(metric, verdict.verdict) + (NEGLIGIBLE if verdict.negligible else "")
 
 
+# What a ratio of a metric means to somebody who does not know its name: what a contender does, the same of it, less of
+# it, more of it, and for what.
+_IN_WORDS = {
+    "bytes/doc": ("takes", "as much disk", "less disk", "more disk", ""),
+    "docs/s": ("indexes", "as fast", "slower", "faster", ""),
+    "query p50 ms": ("needs", "as long", "less time", "more time", " for a query"),
+}
+
+
 def headline(result: Result) -> str:
+    """The tournament's answer in one sentence; where it is about disk, then what is saved and at what price."""
+    return " ".join([_verdicts(result), *_bargains(result)])
+
+
+def _bargains(result: Result) -> Iterator[str]:
+    """What each contender that takes less disk saves and costs; where they are many, the one that takes least."""
+    if result.main.metric.name != "bytes/doc":
+        return
+    smaller = [one for one in result.main.verdicts if one.verdict == FASTER and one.ratio is not None]
+    if len(result.main.verdicts) > NAMED_CONTENDERS:
+        smaller = sorted(smaller, key=lambda one: one.ratio or 0.0)[:1]
+    for verdict in smaller:
+        prices = [
+            _in_words(measured.metric, found)
+            for measured in result.others
+            for found in measured.verdicts
+            if measured.metric.name in _IN_WORDS and found.contender == verdict.contender and found.ratio is not None
+        ]
+        disk = _in_words(result.main.metric, verdict, f" than {result.tournament.baseline}")
+        yield f"{verdict.contender} {_listed([disk, *prices])}."
+
+
+def _in_words(metric: Metric, verdict: Verdict, than: str = "") -> str:
+    """A ratio and its interval, for example "takes 45 % less disk (44 to 46 %)"."""
+    verb, same, less, more, of = _IN_WORDS[metric.name]
+    low, high = verdict.low, verdict.high
+    if low <= 0 or math.isinf(high):
+        said = less if (verdict.ratio or 0.0) < 1 else more
+        return f"{verb} {_percent(verdict.ratio)} {said}{of}{than} (too few pairs for an interval)"
+    if low <= 1 <= high:
+        return f"{verb} about {same}{of}{than} ({_percent(low)} {less} to {_percent(high)} {more})"
+    near, far = sorted((low, high), key=lambda limit: abs(limit - 1))
+    begin, end = _percent(near), _percent(far)
+    if begin == end:
+        begin, end = (f"{100 * abs(limit - 1):.1f} %" for limit in (near, far))
+    limits = f"{begin.removesuffix(' %')} to {end}"
+    return f"{verb} {_percent(verdict.ratio)} {less if high < 1 else more}{of}{than} ({limits})"
+
+
+def _percent(ratio: float | None) -> str:
+    """How far a ratio is from 1, without its sign."""
+    return numbers.change(ratio).lstrip("+-")
+
+
+def _verdicts(result: Result) -> str:
     """The tournament's answer in one sentence."""
     found = result.main.verdicts
     baseline = result.tournament.baseline

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import math
 import os
 import re
 import statistics
@@ -44,6 +45,9 @@ SECONDS_PER_START = 70.0
 # Standard deviation of the logs of laps and of starts, method.md: 10-15 % and 3-8 %.
 LAP_SD = 0.12
 START_SD = 0.05
+# And of the log ratios of blocks in bytes per document, each index merged to one segment: 0.0025 and 0.0030 in ten
+# blocks of logsdb --quick.
+SIZE_SD = 0.003
 DEFAULT_BULK_SIZE, DEFAULT_CLIENTS = 1000, 8
 DEFAULT_REFRESH_INTERVAL = "1s"
 Key = TypeVar("Key")
@@ -59,7 +63,7 @@ class Experience:
         without waiting for a phase of the refresh.
     :param between_searching_laps: the same with searches: (track, documents, searches) -> seconds, the median.
     :param per_start: seconds of a start beside its laps.
-    :param block_sd: standard deviation of the log ratios of blocks.
+    :param block_sds: metric -> standard deviation of the log ratios of blocks: sizes differ by less than speeds do.
     :param tournaments: how many it comes from.
     :param driver_load: as ``lap_seconds``: processor seconds of the load driver per second of load, the median.
     """
@@ -67,10 +71,17 @@ class Experience:
     lap_seconds: Mapping[tuple[str, str, int], float] = field(default_factory=dict)
     between_laps: float = SECONDS_BETWEEN_LAPS
     per_start: float = SECONDS_PER_START
-    block_sd: float | None = None
+    block_sds: Mapping[str, float] = field(default_factory=dict)
     tournaments: int = 0
     between_searching_laps: Mapping[tuple[str, int, int], float] = field(default_factory=dict)
     driver_load: Mapping[tuple[str, str, int], float] = field(default_factory=dict)
+
+
+def assumed_block_sd(tournament: Tournament) -> float:
+    """Standard deviation of the log ratios of blocks in the tournament's metric, before this machine has told one."""
+    if tournament.metric.name == "bytes/doc" and tournament.force_merge:
+        return SIZE_SD
+    return LAP_SD * math.sqrt(2)
 
 
 def identity(tournament: Tournament, contender: Contender) -> str:
@@ -201,6 +212,7 @@ class LapExperience:
 class Lesson:
     """What one tournament teaches; None where it does not tell.
 
+    :param metric: what its verdict is about.
     :param laps: of each contender.
     :param pause: seconds from the end of a lap's load to the begin of the next one's, searches included.
     :param per_start: seconds of a start beside its laps.
@@ -210,6 +222,7 @@ class Lesson:
     track: str
     lap_documents: int
     searches: int
+    metric: str
     laps: tuple[LapExperience, ...]
     pause: float | None
     per_start: float | None
@@ -224,7 +237,7 @@ def gather_experience() -> Experience:
         lap_seconds=_medians((key, lap.seconds) for key, lap in laps),
         between_laps=_median(one.pause for one in lessons if not one.searches) or SECONDS_BETWEEN_LAPS,
         per_start=_median(one.per_start for one in lessons) or SECONDS_PER_START,
-        block_sd=_median(one.block_sd for one in lessons),
+        block_sds=_medians((one.metric, one.block_sd) for one in lessons),
         tournaments=len(lessons),
         between_searching_laps=_medians(
             ((one.track, one.lap_documents, one.searches), one.pause) for one in lessons if one.searches
@@ -283,6 +296,7 @@ def _learn(history: History, tournament: Tournament) -> Lesson | None:
         tournament.track,
         tournament.lap_documents,
         tournament.searches,
+        tournament.metric.name,
         tuple(LapExperience(one, value, driver.get(one)) for one, value in seconds.items()),
         _median(pauses),
         _median(per_start),

@@ -140,7 +140,7 @@ class Attempt:
                 lap,
                 (line.get("rest_seconds") or 0.0) + (line.get("wait_seconds") or 0.0),
                 tuple(ms / 1000 / each for ms in shares) if each else (),
-                line.get("settings") or {},
+                {name: _setting(value) for name, value in (line.get("settings") or {}).items()},
             )
         )
 
@@ -263,6 +263,11 @@ def _disturbance(figures: Mapping[str, Any] | None) -> Disturbance | None:
 
 def _read_back(told: Mapping[str, Any] | None) -> tuple[int, Mapping[str, int]] | None:
     return (told["documents"], {name: one["documents"] for name, one in told["fields"].items()}) if told else None
+
+
+def _setting(value: str | list[str]) -> str:
+    """A setting as the node told it; some, such as the fields of a sort, are lists."""
+    return ",".join(value) if isinstance(value, list) else value
 
 
 def _prices(line: Mapping[str, Any], documents: int) -> dict[str, float]:

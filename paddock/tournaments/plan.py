@@ -108,7 +108,7 @@ def _resolution(
     alpha = ALPHA / (len(tournament.contenders) - 1)
     needed = fewest_differences(alpha)
     groups = len({start.group for start in schedule})
-    block_sd = experience.block_sd or durations.LAP_SD * math.sqrt(2)
+    block_sd = experience.block_sds.get(tournament.metric.name) or durations.assumed_block_sd(tournament)
     if tournament.node_level:
         sd = math.sqrt(block_sd**2 / tournament.blocks + 2 * durations.START_SD**2)
         return Resolution(smallest_difference(groups, sd, alpha=alpha), groups, "start", needed, sd)

@@ -32,10 +32,12 @@ from paddock.tournaments.model import (
     UNDECIDED,
     Contender,
     Metric,
+    MetricResult,
     Published,
     Result,
     Verdict,
 )
+from paddock.tournaments.pairing import METRICS
 from tests.reports.results import ALL, RATE, decided, grid, result, simulated, study, undecided, with_voids
 
 
@@ -102,6 +104,35 @@ def test_equivalent_headline() -> None:
     main = replace(undecided().main, verdicts=(verdict(EQUIVALENT, 1.004, 0.985, 1.02),))
     text = sentences.headline(replace(undecided(), main=main))
     assert text == "b is equivalent to mmapfs: 1.00 times its docs/s (95 % interval 0.98 to 1.02)."
+
+
+def about_disk(*verdicts: Verdict, **prices: tuple[Verdict, ...]) -> str:
+    """The headline of a tournament about disk with these verdicts, and those of other metrics."""
+    one = undecided()
+    main = replace(one.main, metric=METRICS["bytes/doc"], verdicts=verdicts)
+    others = [MetricResult(METRICS[name.replace("_", " ")], found, ()) for name, found in prices.items()]
+    return sentences.headline(replace(one, main=main, others=(MetricResult(RATE, (), ()), *others)))
+
+
+def test_who_asks_for_disk_is_told_what_is_saved_and_what_it_costs() -> None:
+    """One sentence in everyday words with the intervals; what may be nothing is "about as fast", with both ends."""
+    smaller = verdict(FASTER, 0.5512, 0.5489, 0.553)
+    speed = {"docs/s": (verdict(UNDECIDED, 0.95, 0.9, 1.01),), "query p50 ms": (verdict(SLOWER, 1.12, 1.05, 1.2),)}
+    assert about_disk(smaller, **speed) == (
+        "b is better than mmapfs: 0.55 times its bytes/doc (95 % interval 0.5489 to 0.5530). b takes 45 % less disk "
+        "than mmapfs (44.7 to 45.1 %), indexes about as fast (10 % slower to 1.0 % faster) and needs 12 % more time "
+        "for a query (5.0 to 20 %)."
+    )
+    unbounded = about_disk(verdict(FASTER, 0.5, 0.0, math.inf), **{"docs/s": (verdict(UNDECIDED, None),)})
+    assert unbounded.endswith("b takes 50 % less disk than mmapfs (too few pairs for an interval).")
+    assert about_disk(verdict(SLOWER, 1.2, 1.1, 1.3), **speed).count(". ") == 0
+    assert about_disk(verdict(EQUIVALENT, 1.0, 0.99, 1.01), **speed).count(". ") == 0
+
+
+def test_of_many_contenders_the_smallest_is_told_of() -> None:
+    """A grid of a dozen cells has one sentence on disk, not a dozen."""
+    many = [replace(verdict(FASTER, 0.9 - number / 100, 0.7, 0.95), contender=f"c{number}") for number in range(6)]
+    assert about_disk(*many).endswith("c5 takes 15 % less disk than mmapfs (5.0 to 30 %).")
 
 
 def test_the_unit_is_named() -> None:

@@ -9,7 +9,7 @@ from paddock.tournaments.store import History
 CODEC = {"index.codec": "default"}
 
 
-def an_attempt(*laps: tuple[str, dict[str, str] | None], **circumstances: str) -> Attempt:
+def an_attempt(*laps: tuple[str, dict[str, str | list[str]] | None], **circumstances: str) -> Attempt:
     """A race with these laps: contender and what the node said of the index."""
     attempt = Attempt(1, 1, "r", "esrally race", 0, 0.0, None, 0.0, circumstances=circumstances)
     for block, (name, settings) in enumerate(laps, 1):
@@ -34,6 +34,16 @@ def test_settings_are_those_the_node_told() -> None:
         "index settings in force, 30s": "index.priority: 2, index.refresh_interval: 30s",
     }
     assert settings_in_force(History(attempts=[an_attempt(("1s", None))])) == {}
+
+
+def test_a_setting_may_be_a_list() -> None:
+    """The fields that an index is sorted by, as Elasticsearch tells them."""
+    ordered = {"index.sort.field": ["log.logger", "@timestamp"], "index.sort.order": ["asc", "desc"]}
+    history = History(attempts=[an_attempt(("plain", CODEC), ("sorted", {**CODEC, **ordered}))])
+    assert settings_in_force(history) == {
+        "index settings in force": "index.codec: default",
+        "index settings in force, sorted": "index.sort.field: log.logger,@timestamp, index.sort.order: asc,desc",
+    }
 
 
 def test_contenders_that_do_not_differ_in_settings_are_not_listed() -> None:

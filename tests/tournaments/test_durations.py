@@ -9,8 +9,9 @@ import pytest
 
 from paddock.tournaments import TournamentOptions
 from paddock.tournaments.command import run_tournament
-from paddock.tournaments.durations import SECONDS_BETWEEN_LAPS, gather_experience, identity, searching
-from paddock.tournaments.files import read_tournament
+from paddock.tournaments.durations import SECONDS_BETWEEN_LAPS, SIZE_SD, gather_experience, identity, searching
+from paddock.tournaments.files import find_file, read_tournament
+from paddock.tournaments.plan import make_plan
 from paddock.tournaments.store import find_tournament
 from tests.tournaments.conftest import prepare_without_elasticsearch
 
@@ -18,7 +19,7 @@ from tests.tournaments.conftest import prepare_without_elasticsearch
 def test_without_journals_the_model_holds() -> None:
     """Nothing has been run: nothing is known."""
     assert gather_experience().tournaments == 0
-    assert gather_experience().block_sd is None
+    assert gather_experience().block_sds == {}
 
 
 def test_a_tournament_teaches_laps_pauses_and_noise(
@@ -33,13 +34,25 @@ def test_a_tournament_teaches_laps_pauses_and_noise(
     known = learned.lap_seconds[("apache", identity(tournament, tournament.contenders[0]), 10_000)]
     assert known == pytest.approx(2.0, rel=0.1)
     assert learned.between_laps == pytest.approx(0.5, rel=0.1)
-    assert learned.block_sd == pytest.approx(0.05 * 2**0.5, rel=0.6)
+    assert learned.block_sds == {"docs/s": pytest.approx(0.05 * 2**0.5, rel=0.6)}
     assert learned.tournaments == 1
     stored = find_tournament("latest")
     stored.journal.write_text("of no use any more")
     assert gather_experience() == learned  # what it taught was written down, so that nobody has to read it again
     (stored.folder / "lesson.json").write_text('{"by": "another version"}')
     assert gather_experience().tournaments == 0
+
+
+def test_noise_of_speeds_is_not_that_of_sizes(fake_laps: Callable[..., None], definition: Callable[..., Path]) -> None:
+    """What a tournament about speed has taught says nothing of merged indices, whose sizes hardly differ; nor back."""
+    quick = read_tournament(find_file("logsdb"), TournamentOptions(quick=True))
+    assert make_plan(quick, 1).resolution.sd == SIZE_SD
+    fake_laps(rates={"1s": 5_000, "30s": 5_000}, noise=0.2)
+    file = definition(stop_early=False)
+    run_tournament(str(file), TournamentOptions(seed=1), prepare_without_elasticsearch)
+    learned = gather_experience()
+    assert make_plan(quick, 1, learned).resolution.sd == SIZE_SD
+    assert make_plan(read_tournament(file), 1, learned).resolution.sd == learned.block_sds["docs/s"] > 0.1
 
 
 def test_waits_for_a_phase_are_not_learned(fake_laps: Callable[..., None], definition: Callable[..., Path]) -> None:

@@ -95,8 +95,8 @@ def _segment_bytes(answer: dict[str, Any]) -> int:
     )
 
 
-async def settings_in_force(es: Any, index: str) -> dict[str, str]:
-    """The settings of an index as the node has them, by full names."""
+async def settings_in_force(es: Any, index: str) -> dict[str, str | list[str]]:
+    """The settings of an index as the node has them, by full names: texts, or lists of texts as index.sort.field is."""
     answer = await es.indices.get_settings(index=index, flat_settings=True)
     settings = answer[index]["settings"]
     return {name: value for name, value in sorted(settings.items()) if name not in _NOT_SETTINGS}
