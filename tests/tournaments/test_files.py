@@ -55,7 +55,7 @@ def test_clients_of_every_tournament_have_bulks_enough(quick: bool) -> None:
 
 @pytest.mark.parametrize("name", ["disk", "logsdb"])
 def test_a_quick_look_at_disk_decides(name: str) -> None:
-    """Sizes hardly differ between laps, so that ten minutes are enough, if there are as many blocks as the test needs."""
+    """Sizes hardly differ between laps: ten minutes are enough, if there are as many blocks as the test needs."""
     resolution = make_plan(read_tournament(find_file(name), TournamentOptions(quick=True)), seed=1).resolution
     assert resolution.units >= resolution.needed
     assert resolution.ratio < 1.02
