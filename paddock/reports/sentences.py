@@ -48,8 +48,10 @@ _IN_WORDS = {
 
 
 def headline(result: Result) -> str:
-    """The tournament's answer in one sentence; where it is about disk, then what is saved and at what price."""
-    return " ".join([_verdicts(result), *_bargains(result)])
+    """The tournament's answer in one sentence; where it is about disk, what is saved and at what price."""
+    bargains = list(_bargains(result))
+    everything = len(bargains) == len(result.main.verdicts)
+    return " ".join(bargains if bargains and everything else [_verdicts(result), *bargains])
 
 
 def _bargains(result: Result) -> Iterator[str]:
