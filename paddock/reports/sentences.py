@@ -50,8 +50,9 @@ _IN_WORDS = {
 def headline(result: Result) -> str:
     """The tournament's answer in one sentence; where it is about disk, what is saved and at what price."""
     bargains = list(_bargains(result))
-    everything = len(bargains) == len(result.main.verdicts)
-    return " ".join(bargains if bargains and everything else [_verdicts(result), *bargains])
+    if bargains and len(bargains) == len(result.main.verdicts):
+        return " ".join(bargains)
+    return " ".join([_verdicts(result, names_best=not bargains), *bargains])
 
 
 def _bargains(result: Result) -> Iterator[str]:
@@ -94,8 +95,11 @@ def _percent(ratio: float | None) -> str:
     return numbers.change(ratio).lstrip("+-")
 
 
-def _verdicts(result: Result) -> str:
-    """The tournament's answer in one sentence."""
+def _verdicts(result: Result, names_best: bool) -> str:
+    """The tournament's answer in one sentence.
+
+    :param names_best: whether it tells of the largest gain, where contenders are only counted.
+    """
     found = result.main.verdicts
     baseline = result.tournament.baseline
     if not found or all(verdict.ratio is None for verdict in found):
@@ -104,7 +108,7 @@ def _verdicts(result: Result) -> str:
         return _clause(result.main, found[0], baseline) + "."
     if len(found) <= NAMED_CONTENDERS:
         return _grouped(result)
-    return _counted(result)
+    return _counted(result, names_best)
 
 
 def _grouped(result: Result) -> str:
@@ -155,7 +159,7 @@ def _limits(verdict: Verdict) -> str:
     return f"{numbers.confidence(verdict.confidence)} interval {numbers.interval(verdict.low, verdict.high)}"
 
 
-def _counted(result: Result) -> str:
+def _counted(result: Result, names_best: bool) -> str:
     """The headline of many contenders."""
     metric, found = result.main.metric, result.main.verdicts
     counts = Counter(verdict.verdict for verdict in found)
@@ -174,6 +178,7 @@ def _counted(result: Result) -> str:
     first = f"Of {len(found)} contenders against {result.tournament.baseline} " + _listed(parts)
     if counts[FASTER]:
         first = f"Of {len(found)} contenders " + _listed(parts)
+    if counts[FASTER] and names_best:
         winners = [verdict for verdict in found if verdict.verdict == FASTER and verdict.ratio is not None]
         sign = 1 if metric.higher_is_better else -1
         best = max(winners, key=lambda verdict: sign * (verdict.ratio or 0.0))
