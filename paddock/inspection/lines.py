@@ -48,7 +48,7 @@ _CLOCK = Clock()
 _CLOCK.follow(_YEAR)
 
 
-class Moment(NamedTuple):
+class FoundTime(NamedTuple):
     """A time that was found."""
 
     seconds: float
@@ -58,7 +58,7 @@ class Moment(NamedTuple):
     end: int
 
 
-def find_time(line: str) -> Moment | None:
+def find_time(line: str) -> FoundTime | None:
     """The first time in a line: ISO 8601, that of access logs, or syslog's; without a zone it is taken as UTC."""
     found = _TIME.search(line, 0, _WITHIN)
     if not found:
@@ -68,23 +68,23 @@ def find_time(line: str) -> Moment | None:
         milliseconds = _CLOCK.milliseconds(found[0])
     except ValueError:  # the 31st of February and the like
         return None
-    return Moment(milliseconds / 1000, not syslog, bool(iso_zone or web_zone), *found.span())
+    return FoundTime(milliseconds / 1000, not syslog, bool(iso_zone or web_zone), *found.span())
 
 
-def time_of_value(value: Any) -> Moment | None:
+def time_of_value(value: Any) -> FoundTime | None:
     """The time that a field of a document holds: text, or seconds, milliseconds or microseconds since 1970."""
     if isinstance(value, str):
         return find_time(value)
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1e17:
         return None
     try:
-        return Moment(_CLOCK.milliseconds(str(value)) / 1000, True, True, 0, 0)
+        return FoundTime(_CLOCK.milliseconds(str(value)) / 1000, True, True, 0, 0)
     except ValueError:  # a number with an exponent
         return None
 
 
 @dataclass(frozen=True)
-class TimeRange:
+class LineTimes:
     """The times of the lines.
 
     :param where: the field, or "line"; ``share`` (0 to 1) of the lines have a time there.
@@ -111,7 +111,7 @@ class Times:
         self._first, self._last = float("inf"), float("-inf")
         self._has_year = self._has_zone = True
 
-    def tick(self, moment: Moment | None) -> None:
+    def tick(self, moment: FoundTime | None) -> None:
         """The next line's time."""
         self._lines += 1
         if moment is None:
@@ -126,12 +126,12 @@ class Times:
         self._has_year = self._has_year and moment.has_year
         self._has_zone = self._has_zone and moment.has_zone
 
-    def range(self, where: str) -> TimeRange | None:
+    def range(self, where: str) -> LineTimes | None:
         """What was seen; None if no line had a time."""
         if not self._timed:
             return None
         share, order = self._timed / self._lines, (self._steps_back, self._largest)
-        return TimeRange(where, share, self._first, self._last, self._has_year, self._has_zone, *order)
+        return LineTimes(where, share, self._first, self._last, self._has_year, self._has_zone, *order)
 
 
 JSON, ACCESS_LOG, TEXT = "JSON documents", "access log", "text"
@@ -148,7 +148,7 @@ class Content:
     fits: bool  # it is of the kind that was asked for
     leaves: list[tuple[str, Any]]  # fields and their values
     text: str  # what a full-text index would take in: neither the names of fields nor the time
-    time: Moment | None
+    time: FoundTime | None
     time_field: str
 
 

@@ -12,7 +12,7 @@ import zstandard
 
 from paddock.console import table
 from paddock.errors import FileError, UsageError
-from paddock.inspection.lines import TimeRange, Times, combined_line, field_text, kind_of, read_line, read_lines
+from paddock.inspection.lines import LineTimes, Times, combined_line, field_text, kind_of, read_line, read_lines
 from paddock.inspection.orders import SAMPLE_DOCUMENTS, Order, rank_orders
 from paddock.inspection.terms import (
     MOST_FIELDS,
@@ -80,7 +80,7 @@ class Inspection:
     fields: tuple[Field, ...]
     further_fields: int  # beyond those listed
     orders: tuple[Order, ...]  # of documents, in which a sample becomes smaller; none for other lines
-    time: TimeRange | None
+    time: LineTimes | None
 
 
 USUAL_LINES = 1_000_000
@@ -393,7 +393,7 @@ def _terms(terms: Terms) -> Iterator[tuple[str, str]]:
         yield "term frequency over rank", f"slope {terms.frequency_slope:.2f}, ranks 1 to {terms.ranks_fitted:,}"
 
 
-def _times(time: TimeRange) -> Iterator[tuple[str, str]]:
+def _times(time: LineTimes) -> Iterator[tuple[str, str]]:
     form = "%Y-%m-%d %H:%M:%S" if time.has_year else "%d %b %H:%M:%S"
     first, last = (
         datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc).strftime(form)

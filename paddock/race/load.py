@@ -59,7 +59,7 @@ class LoadPhase:
 
 
 @dataclass(frozen=True)
-class Moment:
+class LoadPoint:
     """Some seconds of the load; latencies in milliseconds of the bulks that were due then, None of none.
 
     :param acknowledged: documents per second that were answered for then.
@@ -82,7 +82,7 @@ class Load:
 
     scheduled_documents: int
     phases: tuple[LoadPhase, ...]
-    moments: tuple[Moment, ...]
+    moments: tuple[LoadPoint, ...]
     behind: float
 
 
@@ -149,7 +149,7 @@ def _spread(seconds: Sequence[float]) -> Spread | None:
     return Spread(*(float(value) * 1000 for value in np.quantile(seconds, (0.5, 0.9, 0.99, 1.0))))
 
 
-def _moments(bulks: Sequence[dict[str, Any]], end: float) -> tuple[Moment, ...]:
+def _moments(bulks: Sequence[dict[str, Any]], end: float) -> tuple[LoadPoint, ...]:
     length = max(1, math.ceil(end / _MOST_BINS))
     late: dict[int, list[float]] = {}
     documents: dict[int, int] = {}
@@ -158,7 +158,7 @@ def _moments(bulks: Sequence[dict[str, Any]], end: float) -> tuple[Moment, ...]:
         at = int(bulk["answered"] // length)
         documents[at] = documents.get(at, 0) + bulk["documents"]
     return tuple(
-        Moment(
+        LoadPoint(
             begin=float(number * length),
             seconds=float(length),
             median=float(np.median(late[number])) if number in late else None,

@@ -15,7 +15,7 @@ IndexKey = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Interval:
+class Span:
     """The time between two samples, in seconds since the sampler started.
 
     :param documents: indexing operations done meanwhile, per index.
@@ -46,7 +46,7 @@ def increase(before: float, after: float) -> float:
     return after - before if after >= before else after
 
 
-def intervals(samples: Sequence[Sample]) -> list[Interval]:
+def intervals(samples: Sequence[Sample]) -> list[Span]:
     """The intervals between samples that know the indices; a missed sample makes a longer interval."""
     found = []
     usable = [(sample.seconds, sample.indices) for sample in samples if sample.indices is not None]
@@ -62,11 +62,11 @@ def intervals(samples: Sequence[Sample]) -> list[Interval]:
                 documents[(name, index.uuid)] = grown
             queries += int(increase(earlier.queries, index.queries))
         if end > begin:
-            found.append(Interval(begin, end, documents, queries))
+            found.append(Span(begin, end, documents, queries))
     return found
 
 
-def load_windows(found: Sequence[Interval], tasks: int) -> list[Window] | None:
+def load_windows(found: Sequence[Span], tasks: int) -> list[Window] | None:
     """One window per bulk task, in their order; None if the samples cannot tell that many tasks apart.
 
     Tasks that index into an index of their own each are told apart by the indices; others by the longest pauses between
@@ -80,12 +80,12 @@ def load_windows(found: Sequence[Interval], tasks: int) -> list[Window] | None:
     return _windows_by_index(active, tasks) or _windows_by_pause(active, tasks)
 
 
-def documents_in(found: Sequence[Interval], window: Window) -> int:
+def documents_in(found: Sequence[Span], window: Window) -> int:
     """Indexing operations in that window."""
     return sum(interval.total for interval in found if window.begin <= interval.begin and interval.end <= window.end)
 
 
-def settled_intervals(found: Sequence[Interval], window: Window, warmup_seconds: float) -> list[Interval]:
+def settled_intervals(found: Sequence[Span], window: Window, warmup_seconds: float) -> list[Span]:
     """The intervals in which the load ran from beginning to end and the warm-up was over.
 
     The first and the last interval of a window hold moments without load, so they are left out.
@@ -95,17 +95,17 @@ def settled_intervals(found: Sequence[Interval], window: Window, warmup_seconds:
     return [interval for interval in full if interval.begin >= inside[0].end + warmup_seconds] if full else []
 
 
-def rate(some: Sequence[Interval]) -> float:
+def rate(some: Sequence[Span]) -> float:
     """Documents per second of those intervals together."""
     return sum(interval.total for interval in some) / sum(interval.end - interval.begin for interval in some)
 
 
-def median_rate(some: Sequence[Interval]) -> float:
+def median_rate(some: Sequence[Span]) -> float:
     """The median of the intervals' own documents per second."""
     return statistics.median(rate([interval]) for interval in some)
 
 
-def end_of_cost(found: Sequence[Interval], window: Window, windows: Sequence[Window]) -> float:
+def end_of_cost(found: Sequence[Span], window: Window, windows: Sequence[Window]) -> float:
     """When other work began than what that window's load had left behind: the next load, searches, or nothing at all.
 
     Searching is taken to begin with two intervals in a row that have queries: a single count of the documents, as the
@@ -118,7 +118,7 @@ def end_of_cost(found: Sequence[Interval], window: Window, windows: Sequence[Win
     return min(limits)
 
 
-def _windows_by_index(active: Sequence[Interval], tasks: int) -> list[Window] | None:
+def _windows_by_index(active: Sequence[Span], tasks: int) -> list[Window] | None:
     spans: dict[IndexKey, Window] = {}
     for interval in active:
         for key in interval.documents:
@@ -131,7 +131,7 @@ def _windows_by_index(active: Sequence[Interval], tasks: int) -> list[Window] | 
     return ordered if apart else None
 
 
-def _windows_by_pause(active: Sequence[Interval], tasks: int) -> list[Window] | None:
+def _windows_by_pause(active: Sequence[Span], tasks: int) -> list[Window] | None:
     pauses = sorted(
         ((second.begin - first.end, position) for position, (first, second) in enumerate(pairwise(active))),
         reverse=True,

@@ -25,7 +25,7 @@ from paddock.race import race_results, sampled
 from paddock.race.cautions import FEWEST_RATES, cautions
 from paddock.race.circumstances import CORPUS
 from paddock.race.race_results import TaskResult
-from paddock.race.sampled import Interval, Window
+from paddock.race.sampled import Span, Window
 from paddock.race.summary import (
     Activity,
     BulkTask,
@@ -93,14 +93,14 @@ def _bulk_task(
     result: TaskResult,
     expectation: Expectation,
     samples: Sequence[Sample],
-    found: Sequence[Interval],
+    found: Sequence[Span],
     window: Window | None,
     windows: Sequence[Window] | None,
 ) -> BulkTask:
     seconds, requests = _seconds(result), result.requests
     nothing: Figure = Missing(_INDISTINCT if any(interval.total for interval in found) else _why_nothing(found))
     documents = settled_rate = median_rate = node_cpu = driver_cpu = busiest = steal = nothing
-    settled: list[Interval] = []
+    settled: list[Span] = []
     if window and windows:
         documents = sampled.documents_in(found, window)
         settled = sampled.settled_intervals(found, window, expectation.warmup_seconds)
@@ -148,7 +148,7 @@ def _seconds(result: TaskResult) -> Figure:
     return until_sent + (known(times.p50) or known(times.maximum) or 0.0) / 1000
 
 
-def _whole_race(race: Mapping[str, Any], samples: Sequence[Sample], found: Sequence[Interval]) -> WholeRace:
+def _whole_race(race: Mapping[str, Any], samples: Sequence[Sample], found: Sequence[Span]) -> WholeRace:
     keys = {key for interval in found for key in interval.documents}
     final = sampled.final_indices(samples, keys)
     nothing = Missing(_why_nothing(found))
@@ -189,7 +189,7 @@ def _whole_race(race: Mapping[str, Any], samples: Sequence[Sample], found: Seque
     )
 
 
-def _why_nothing(found: Sequence[Interval]) -> str:
+def _why_nothing(found: Sequence[Span]) -> str:
     return _NOTHING_INDEXED if found else sampled.NO_SAMPLES
 
 

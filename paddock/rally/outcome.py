@@ -16,7 +16,7 @@ _NODE_PROBLEM = re.compile(r"\[(?:ERROR|FATAL)\s*\]|Exception|java\.lang\.\w*Err
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RaceOutcome:
     """A finished race.
 
     :param race: the whole of race.json.
@@ -34,7 +34,7 @@ def race_file(race_id: str) -> Path:
     return paths.races_folder() / race_id / "race.json"
 
 
-def read_outcome(race_id: str) -> Outcome | None:
+def read_outcome(race_id: str) -> RaceOutcome | None:
     """The outcome of that race; None if it did not come to its end.
 
     Rally writes race.json twice: first without results, and with them when the race has ended.
@@ -45,7 +45,7 @@ def read_outcome(race_id: str) -> Outcome | None:
     if not results:
         return None
     rates = {task["task"]: float(task.get("error_rate") or 0) for task in results.get("op_metrics", [])}
-    return Outcome(race_id, file, race, {task: rate for task, rate in rates.items() if rate > 0})
+    return RaceOutcome(race_id, file, race, {task: rate for task, rate in rates.items() if rate > 0})
 
 
 class RaceFailed(RaceError):

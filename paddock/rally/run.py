@@ -15,7 +15,7 @@ from paddock.files import writing
 from paddock.rally import leftovers, preflight
 from paddock.rally import request as command
 from paddock.rally.leftovers import RaceProcesses
-from paddock.rally.outcome import Outcome, explain, read_outcome
+from paddock.rally.outcome import RaceOutcome, explain, read_outcome
 from paddock.rally.privileges import choose_identity
 from paddock.rally.process import Note, TaskProgress, run_rally
 from paddock.rally.request import ClientOptions, RaceRequest
@@ -44,7 +44,7 @@ def race_records(race_id: str) -> Path:
 
 def run_race(
     request: RaceRequest, observer: RaceObserver, say: Callable[[str], None], corpus_bytes: int = 0
-) -> Outcome:
+) -> RaceOutcome:
     """Run the race, once nobody else's runs; what killed races have left is cleared up first.
 
     :param say: gets a sentence when the user has to wait for something.
@@ -61,7 +61,7 @@ def run_race(
 
 def run_race_alone(
     request: RaceRequest, observer: RaceObserver, say: Callable[[str], None], corpus_bytes: int
-) -> Outcome:
+) -> RaceOutcome:
     """The same for callers that hold the lock on races themselves (leftovers.racing)."""
     preflight.check_words(sys.argv)
     preflight.wait_for_others(say)

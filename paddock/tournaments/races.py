@@ -9,7 +9,7 @@ from paddock.errors import UsageError
 from paddock.race import DEFAULT_CARS, RaceOptions
 from paddock.race.circumstances import CORPUS, corpus_text
 from paddock.race.options import PreparedRace, prepare
-from paddock.rally.outcome import Outcome
+from paddock.rally.outcome import RaceOutcome
 from paddock.rally.request import printable
 from paddock.tournaments import TournamentOptions
 from paddock.tournaments.model import Tournament
@@ -137,7 +137,7 @@ def race_options(
     )
 
 
-def race_circumstances(race: PreparedRace, outcome: Outcome, lucene: str) -> dict[str, str]:
+def race_circumstances(race: PreparedRace, outcome: RaceOutcome, lucene: str) -> dict[str, str]:
     """What a start has run on, for the report."""
     engine = race.request.engine
     found = {"cars": ",".join(race.request.cars), "track revision": str(outcome.race.get("track-revision") or "")}
