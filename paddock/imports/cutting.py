@@ -35,8 +35,10 @@ _OPENING, _CLOSING, _OPEN_LIST, _CLOSE_LIST, _DASH, _DOT, _UNDERSCORE, _SLASH, _
 )
 
 
-class WordTable(NamedTuple):
+class Table(NamedTuple):
     """A hash table whose entries never move; those of one slot are chained.
+
+    Code that is compiled already looks for it by this name, also in a checkout that has been updated.
 
     The first entry is the empty word, and the path of the documents themselves.
 
@@ -52,16 +54,16 @@ class WordTable(NamedTuple):
     used: np.ndarray
 
 
-# Columns of ``WordTable.entries``: where the bytes begin; the next entry of the slot; the skeleton that stands for a
+# Columns of ``Table.entries``: where the bytes begin; the next entry of the slot; the skeleton that stands for a
 # word (0: none does); how often a word was met; what a word says of its neighbours, what the values of a path are, or
 # whether words like a skeleton need a look of their own; and whether an entry becomes something else.
 HASH, DOMAIN, START, _NEXT, ALIKE, COUNT, KIND, CHANGES, _COLUMNS = range(9)
 
 
-def table(entries: int, size: int, of: WordTable | None = None) -> WordTable:
+def table(entries: int, size: int, of: Table | None = None) -> Table:
     """A table with room for so many entries and bytes; with those ``of`` another one."""
     slots, rows = np.full(_SLOTS, -1, np.int32), np.zeros((entries, _COLUMNS), np.int32)
-    new = WordTable(slots, rows, np.zeros(size, np.uint8), np.zeros(size, np.uint8), np.ones(2, np.int64))
+    new = Table(slots, rows, np.zeros(size, np.uint8), np.zeros(size, np.uint8), np.ones(2, np.int64))
     new.bytes[0] = _NEWLINE
     for target, source in zip(new, of or (), strict=False):
         target[: len(source)] = source

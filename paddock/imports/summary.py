@@ -19,6 +19,7 @@ from paddock.imports.shape import MOST_KINDS, TOO_LARGE
 from paddock.imports.sources import LongLine
 from paddock.imports.text import encoded
 from paddock.imports.times import IsoTimes, TimeRange
+from paddock.numbers import plural
 
 # So many different texts are counted; beyond them the rarest are forgotten, so that memory stays constant.
 MOST_COUNTED = 1_000_000
@@ -287,7 +288,8 @@ class ImportSummary:
             yield f"The bad lines are in {self.bad_file}, with their places.{privacy}"
         yield from self._times()
         if details["further"]:
-            yield f"{details['further']:,} records stood behind another one on its line; each is an event of its own."
+            more = plural(details["further"], "record")
+            yield f"{more} stood behind another one on its line; each is an event of its own."
         if details["not_utf8"]:
             yield f"{details['not_utf8']:,} lines had bytes that are no UTF-8; they were read as Latin-1."
         yield from _first(

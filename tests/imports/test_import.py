@@ -645,7 +645,7 @@ def test_two_records_on_a_line_are_two_events(tmp_path: Path) -> None:
     assert [document["message"] for document in documents(summary)] == [f"text {number}" for number in range(9)]
     details = summary.record.details
     assert details["lines"] + details["further"] == summary.record.documents + details["bad"] == 9
-    assert "1 records stood behind another one on its line" in summary.render()
+    assert "1 record stood behind another one on its line" in summary.render()
 
 
 def test_an_anonymised_import_ends_with_an_audit(tmp_path: Path) -> None:
