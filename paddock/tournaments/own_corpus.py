@@ -74,17 +74,22 @@ def _orders(content: Mapping[str, Any], options: TournamentOptions) -> list[str]
     lines = first_lines(content["track"], corpus, SAMPLE_DOCUMENTS, options.corpus_seed)
     # A field that the mapping does not have becomes a keyword, if the mapping lets it be one and it is a text.
     dynamic = mappings.get("dynamic") in (None, True, "true")
-    return [
-        f"{order.field},@timestamp desc"
-        for order in rank_orders(lines)
-        if sortable.get(order.field, dynamic and order.strings)
-    ]
+    found = []
+    for order in rank_orders(lines):
+        # A text is sorted by its twin that is a keyword.
+        twins = [name for name in sortable if name.startswith(f"{order.field}.")]
+        if sortable.get(order.field, dynamic and order.strings):
+            found.append(order.field)
+        else:
+            found += [name for name in twins if sortable[name]][:1]
+    return [f"{field},@timestamp desc" for field in found]
 
 
 def _fields(properties: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, bool]]:
-    """Every mapped field by its full name, and whether an index can be sorted by it."""
+    """Every mapped field by its full name, twins included, and whether an index can be sorted by it."""
     for name, definition in properties.items():
         if "properties" in definition:
             yield from _fields(definition["properties"], f"{above}{name}.")
         else:
             yield f"{above}{name}", definition["type"] in _SORTABLE and definition.get("doc_values", True)
+            yield from _fields(definition.get("fields", {}), f"{above}{name}.")

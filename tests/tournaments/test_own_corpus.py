@@ -26,6 +26,12 @@ def test_orders_come_from_the_corpus() -> None:
     assert found[2:] == ["log.origin.file.line,@timestamp desc", "log.logger,@timestamp desc"]
 
 
+def test_a_text_is_sorted_by_its_twin() -> None:
+    """What makes an access log smallest is the program of the client, a text that only its keyword can sort."""
+    track, found = sorts(corpus="apache")
+    assert (track, found[:3]) == ("apache", [*SORTS, "user_agent.keyword,@timestamp desc"])
+
+
 def test_a_corpus_of_another_track_brings_its_track() -> None:
     """The challenges are the same for all tracks; a corpus that nobody has is refused as ever."""
     track, found = sorts(corpus="syslog")
