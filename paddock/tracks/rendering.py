@@ -68,9 +68,9 @@ def _rendered(folder: Path, params_text: str, _contents: str) -> tuple[str, froz
     except (jinja2.TemplateError, json.JSONDecodeError, loader.TrackSyntaxError, TypeError, AttributeError) as error:
         raise _located(path, params, error) from error
     _check_schema(path, specification)
-    for index in specification.get("indices", []):
-        if "body" in index:
-            _check_index(folder / index["body"], params, names)
+    bodies = [index["body"] for index in specification.get("indices", []) if "body" in index]
+    for body in (*bodies, *(template["template"] for template in specification.get("composable-templates", []))):
+        _check_index(folder / body, params, names)
     unused = sorted(names.unused_user_defined_track_params())
     if unused:
         raise UsageError(f"The track '{folder.name}' does not use the parameter {', '.join(unused)}: leave it out.")

@@ -64,7 +64,7 @@ class FakeElasticsearch(RequestContextHolder):
         self.calls.append(("options", options))
         return self
 
-    async def _called(self, name: str, **request: Any) -> None:
+    async def _called(self, name: str, /, **request: Any) -> None:
         self.calls.append((name, request))
         self.on_request_start()
         await asyncio.sleep(0)

@@ -11,11 +11,12 @@ import elasticsearch
 import pytest
 from esrally import exceptions
 from esrally.track import track as rally_track
+from esrally.track.params import SearchParamSource
 from shared.index_runners import FreshIndex, Settle, TracksIndex, WaitForHealth
-from shared.lap_plan import LapPlan
 from shared.registration import register
 
 from paddock import tracks
+from paddock.errors import FileError
 from tests.tracks.lap_client import FakeElasticsearch, meta
 from tests.tracks.rendered import build
 
@@ -110,14 +111,15 @@ def test_every_track_can_be_a_data_stream(name: str) -> None:
     assert told["body"] == plain.indices[0].body
     (documents,) = built.corpora[0].documents
     assert (documents.target_data_stream, documents.target_index) == (told["index"], None)
+    searches = [leaf.operation for leaf in leaves.values() if leaf.operation.type == "search"]
+    asked = {SearchParamSource(built, search.params).params()["index"] for search in searches}
+    assert asked == {told["index"]}  # else an index of an earlier race would answer, or none
 
 
 def test_no_lap_can_be_a_data_stream() -> None:
     """A lap has an index of its own; the parameter source says so before one is run."""
-    built = build(tracks.load_track("apache"), {"data_stream": True}, "settings")
-    (laps,) = [leaf for entry in built.selected_challenge.schedule for leaf in entry]
-    with pytest.raises(exceptions.InvalidSyntax, match="every lap has an index of its own"):
-        LapPlan(built, laps.operation.params)
+    with pytest.raises(FileError, match="every lap has an index of its own"):
+        build(tracks.load_track("apache"), {"data_stream": True}, "settings")
 
 
 @pytest.mark.parametrize("name", tracks.track_names())

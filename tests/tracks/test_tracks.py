@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from esrally.track.params import SearchParamSource
 from shared import registration
 
 from paddock import paths, tracks
@@ -181,8 +182,8 @@ def test_searches_do_real_work(name: str) -> None:
     ]
     assert len(searches) >= 7
     for search in searches:
-        params = search.operation.params
-        assert (params["cache"], params["request-timeout"], params["index"]) == (False, 60, f"paddock-{name}")
+        params, asked = search.operation.params, SearchParamSource(built, search.operation.params).params()
+        assert (params["cache"], params["request-timeout"], asked["index"]) == (False, 60, f"paddock-{name}")
         assert search.iterations >= 100
 
 
