@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
 from typing import Any
 
 from paddock.corpora.store import documents_of, first_lines, track_of
@@ -17,6 +19,8 @@ FROM_CORPUS = "from_corpus"
 FEWEST_DOCUMENTS = 1_000
 # Types of fields that Elasticsearch sorts an index by, as tracks/shared/levels.py has them.
 _SORTABLE = {"keyword", "date", "date_nanos", "boolean", "long", "integer", "short", "byte", "double", "float"}
+# An order is written as a text, in which commas stand between fields and blanks before "desc".
+_WRITABLE = re.compile(r"[^\s,]+")
 
 
 def fitted(content: Mapping[str, Any], options: TournamentOptions, sampled: bool = True) -> dict[str, Any]:
@@ -72,17 +76,29 @@ def _orders(content: Mapping[str, Any], options: TournamentOptions) -> list[str]
     sortable = dict(_fields(mappings.get("properties", {})))
     corpus = options.corpus or content.get("corpus")
     lines = first_lines(content["track"], corpus, SAMPLE_DOCUMENTS, options.corpus_seed)
-    # A field that the mapping does not have becomes a keyword, if the mapping lets it be one and it is a text.
-    dynamic = mappings.get("dynamic") in (None, True, "true")
     found = []
     for order in rank_orders(lines):
         # A text is sorted by its twin that is a keyword.
         twins = [name for name in sortable if name.startswith(f"{order.field}.")]
-        if sortable.get(order.field, dynamic and order.strings):
+        if not _WRITABLE.fullmatch(order.field):
+            continue
+        if sortable.get(order.field, order.strings and _becomes_a_keyword(order.field, mappings)):
             found.append(order.field)
         else:
             found += [name for name in twins if sortable[name]][:1]
     return [f"{field},@timestamp desc" for field in found]
+
+
+def _becomes_a_keyword(name: str, mappings: Mapping[str, Any]) -> bool:
+    """Whether a text can be sorted by whose field the mapping does not have, as tracks/shared/levels.py decides it."""
+    last = name.rpartition(".")[2]
+    fitting = (
+        one["mapping"]["type"] == "keyword"
+        for entry in mappings.get("dynamic_templates", ())
+        for one in entry.values()
+        if one.get("match_mapping_type", "*") in ("string", "*") and fnmatchcase(last, one.get("match", "*"))
+    )
+    return mappings.get("dynamic") in (None, True, "true") and next(fitting, True)
 
 
 def _fields(properties: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, bool]]:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from paddock.errors import UsageError
+from paddock.imports import ImportOptions
+from paddock.imports.run import import_corpus
 from paddock.tournaments import TournamentOptions
 from paddock.tournaments.files import find_file, read_tournament
 
@@ -39,3 +43,19 @@ def test_a_corpus_of_another_track_brings_its_track() -> None:
     assert read_tournament(find_file("refresh-interval"), TournamentOptions(corpus="syslog")).track == "syslog"
     with pytest.raises(UsageError, match="nobody's"):
         sorts(corpus="nobody's")
+
+
+def test_orders_can_be_had(tmp_path: Path) -> None:
+    """Not by a name that cannot be written as an order, nor by what the track's index does not map to a column."""
+    log = tmp_path / "odd.json"
+    names = ("user agent", "a,b", "stack_trace", "größe", "component")
+    lines = [
+        {"time": f"2026-01-01T00:{number // 60 % 60:02d}:{number % 60:02d}Z", "message": f"line {number}"}
+        | {name: f"{name} of no use {number * 7919 % 5}" * 9 for name in names}
+        for number in range(1500)
+    ]
+    log.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    import_corpus(ImportOptions((str(log),), "odd"))
+    track, found = sorts(corpus="odd")
+    assert (track, found[:2]) == ("logs", SORTS)
+    assert sorted(found[2:]) == ["component,@timestamp desc", "größe,@timestamp desc"]

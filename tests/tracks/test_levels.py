@@ -104,6 +104,18 @@ def test_where_any_field_is_taken_those_to_sort_by_are_named() -> None:
     assert mapping == {"dynamic": True, "properties": {"at": {"type": "date"}}}
 
 
+def test_a_field_to_sort_by_is_mapped_as_documents_would_have_it_mapped() -> None:
+    """Else two levels would differ in more than their order; what becomes a text cannot be sorted by."""
+    texts = {"match_mapping_type": "string", "mapping": {"type": "keyword", "ignore_above": 99}}
+    traces = {"match_mapping_type": "string", "match": "*trace", "mapping": {"type": "text"}}
+    mapping = {"dynamic_templates": [{"traces": traces}, {"texts": texts}]}
+    (level,) = read_levels("settings", [{"name": "sorted", "sort": "error.host"}])
+    assert sorting_mappings(level, mapping)["properties"] == {"error.host": texts["mapping"]}
+    (level,) = read_levels("settings", [{"name": "sorted", "sort": "error.trace"}])
+    with pytest.raises(exceptions.InvalidSyntax, match=r"by the field 'error\.trace', which keeps no column"):
+        sorting_mappings(level, mapping)
+
+
 def test_a_level_without_columns_is_not_sorted() -> None:
     """The mapping that the level itself names decides."""
     (level,) = read_levels("settings", [{"name": "bare", "sort": "at", "mapping": "no-doc-values"}])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from typing import Any
 
 from esrally import exceptions
@@ -203,7 +204,7 @@ def sorting_mappings(level: Level, mappings: Mapping[str, Any]) -> Mapping[str, 
     """The mapping with every field that the level sorts by, refused before a lap is run if one cannot be sorted by.
 
     An index can be sorted by fields only that its mapping names. Where the mapping takes any field, one that it does
-    not name becomes a keyword, as it would when the first document comes.
+    not name is taken for a text, and becomes what it would when the first document comes.
 
     :param mappings: of the index, as the level has them; left alone.
     :raises exceptions.InvalidSyntax: if there is no such field, or it keeps no column (doc values).
@@ -213,14 +214,25 @@ def sorting_mappings(level: Level, mappings: Mapping[str, Any]) -> Mapping[str, 
     added = {}
     for one in [wanted] if isinstance(wanted, str) else wanted:
         if one not in there and mappings.get("dynamic") in (None, True, "true"):
-            added[one] = {"type": "keyword", "ignore_above": 1024}
-        elif not there.get(one):
+            added[one] = _brought_by_documents(one, mappings)
+            there |= _columns({one: added[one]})
+        if not there.get(one):
             problem = "keeps no column to sort by" if one in there else "does not exist in the track's index"
             raise exceptions.InvalidSyntax(
                 f"the level '{level.name}' sorts by the field '{one}', which {problem}: name one of "
                 f"{', '.join(name for name, sortable in there.items() if sortable) or 'those of another track'}."
             )
     return {**mappings, "properties": {**mappings.get("properties", {}), **added}} if added else mappings
+
+
+def _brought_by_documents(name: str, mappings: Mapping[str, Any]) -> Mapping[str, Any]:
+    """How a text is mapped whose field the mapping does not name: by the first dynamic template that fits."""
+    last = name.rpartition(".")[2]
+    for template in (one for entry in mappings.get("dynamic_templates", ()) for one in entry.values()):
+        if template.get("match_mapping_type", "*") in ("string", "*") and fnmatchcase(last, template.get("match", "*")):
+            definition: Mapping[str, Any] = template["mapping"]
+            return definition
+    return {"type": "keyword", "ignore_above": 1024}
 
 
 def _columns(properties: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, bool]]:
