@@ -90,7 +90,8 @@ def identity(tournament: Tournament, contender: Contender) -> str:
     params = sorted({**tournament.track_params, **contender.track_params}.items())
     level = contender.level_object
     plain = f"{tournament.challenge} {level}" if not isinstance(level, Mapping) else str({**level, "name": ""})
-    return f"{plain} {sorted(cars)} {params}"
+    version = f" {contender.version}" if contender.version is not None else ""
+    return f"{plain} {sorted(cars)} {params}{version}"
 
 
 def lap_seconds(tournament: Tournament, contender: Contender, experience: Experience) -> float:

@@ -43,6 +43,12 @@ def test_a_tournament_teaches_laps_pauses_and_noise(
     assert gather_experience().tournaments == 0
 
 
+def test_another_version_is_another_contender() -> None:
+    """What laps of an old Elasticsearch took says nothing of those of a new one."""
+    tournament = read_tournament(find_file("versions"))
+    assert len({identity(tournament, contender) for contender in tournament.contenders}) == 3
+
+
 def test_noise_of_speeds_is_not_that_of_sizes(fake_laps: Callable[..., None], definition: Callable[..., Path]) -> None:
     """What a tournament about speed has taught says nothing of merged indices, whose sizes hardly differ; nor back."""
     quick = read_tournament(find_file("logsdb"), TournamentOptions(quick=True))
