@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from paddock.engine import EMBEDDED, Engine
+from paddock.engine.versions import DEFAULT_VERSION, has_index_modes
 from paddock.errors import UsageError
 from paddock.race import DEFAULT_CARS, RaceOptions
 from paddock.race.circumstances import CORPUS, corpus_text
@@ -12,7 +14,7 @@ from paddock.race.options import PreparedRace, prepare
 from paddock.rally.outcome import RaceOutcome
 from paddock.rally.request import printable
 from paddock.tournaments import TournamentOptions
-from paddock.tournaments.model import Tournament
+from paddock.tournaments.model import Contender, Tournament
 from paddock.tournaments.plan import Plan
 from paddock.tournaments.schedule import Start
 from paddock.tournaments.store import Stored
@@ -56,7 +58,8 @@ class Checked:
 def check_target(tournament: Tournament, options: TournamentOptions) -> None:
     """Check that the tournament can be held where it is asked to be.
 
-    :raises UsageError: contenders that are nodes against a cluster that is there; too few nodes.
+    :raises UsageError: contenders that are nodes against a cluster that is there; too few nodes; index modes that its
+        Elasticsearch does not know.
     """
     hosts = [host for host in (options.target_hosts or "").split(",") if host.strip()]
     if hosts and tournament.node_level:
@@ -69,6 +72,21 @@ def check_target(tournament: Tournament, options: TournamentOptions) -> None:
             f"The tournament '{tournament.name}' needs a cluster of at least {tournament.nodes} nodes, because a "
             f"single node holds no replica: name them with --target-hosts host:port,host:port."
         )
+    for contender in tournament.contenders:
+        version = contender.version or options.version or DEFAULT_VERSION
+        known = bool(hosts) or options.engine not in (None, EMBEDDED, "official") or has_index_modes(version)
+        if not known and _mode(tournament, contender) not in (None, "standard"):
+            raise UsageError(
+                f"The contender '{contender.name}' has an index mode that Elasticsearch {version} does not know, and all "
+                f"its laps would be void: name a version from 8.17.0 on with --version, or leave it out."
+            )
+
+
+def _mode(tournament: Tournament, contender: Contender) -> str | None:
+    level = contender.level_object
+    if isinstance(level, Mapping):
+        return level.get("mode")
+    return str(level) if tournament.challenge == "index-mode" else None
 
 
 def check_races(setting: Setting, fetch: bool, attempts: int = 0) -> Checked:
@@ -88,10 +106,30 @@ def check_races(setting: Setting, fetch: bool, attempts: int = 0) -> Checked:
                     f"A lap of {tournament.lap_documents:,} documents does not fit the corpus of "
                     f"{race.corpus_documents:,}: make lap_documents smaller, or choose a larger corpus."
                 )
+    _check_java(tournament, {start: race.request.engine for start, race in kinds.items()})
     return Checked(
         tuple(printable(race.request) for race in kinds.values()),
         {f"the corpus {race.corpus.name}": race.corpus.sha256 for race in kinds.values() if race.corpus is not None},
     )
+
+
+def _check_java(tournament: Tournament, engines: Mapping[tuple[str, ...], Engine | None]) -> None:
+    """Check that versions of Elasticsearch are compared on one Java: JAVA17_HOME, say, fits the old one only.
+
+    :raises UsageError: if they would not run on the same; those that bring their own are compared with it.
+    """
+    javas = {
+        name: engine.java.version
+        for names, engine in engines.items()
+        for name in names
+        if engine is not None and engine.java is not None
+    }
+    if len(set(javas.values())) > 1 and any(one.version is not None for one in tournament.contenders):
+        told = ", ".join(f"{name} on {java}" for name, java in javas.items())
+        raise UsageError(
+            f"The contenders of '{tournament.name}' would run on different Javas ({told}), and no verdict could tell "
+            f"Java from Elasticsearch: name one for all of them with --java, for example --java embedded."
+        )
 
 
 def race_options(

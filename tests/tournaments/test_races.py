@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from paddock import paths
+from paddock.engine import Engine
+from paddock.engine.versions import Java
 from paddock.errors import FileError, UsageError
+from paddock.race import RaceOptions
+from paddock.race.options import PreparedRace
 from paddock.tournaments import TournamentOptions
 from paddock.tournaments.files import find_file, read_tournament
-from paddock.tournaments.races import check_target, race_options
+from paddock.tournaments.plan import make_plan
+from paddock.tournaments.races import Setting, check_races, check_target, race_options
 from paddock.tournaments.schedule import make_schedule
 from paddock.tournaments.store import Stored
 from paddock.tracks import check_parameters, load_track
+from tests.tournaments.conftest import prepare_without_elasticsearch
 from tests.tracks.rendered import build
 
 Write = Callable[..., Path]
@@ -81,6 +88,40 @@ def test_nodes_cannot_be_compared_on_a_cluster_that_is_there() -> None:
     """Heaps are compared by starting nodes."""
     with pytest.raises(UsageError, match="names a cluster that is there"):
         check_target(read_tournament(find_file("heap")), TournamentOptions(target_hosts="a:9200"))
+
+
+@pytest.mark.parametrize("name", ["logsdb", "disk"])
+def test_index_modes_need_an_elasticsearch_that_knows_them(name: str) -> None:
+    """Before 8.17 each of their laps would be void; an archive or a cluster says itself what it is."""
+    tournament = read_tournament(find_file(name))
+    with pytest.raises(UsageError, match=r"mode that Elasticsearch 8\.15\.5 does not know, .* from 8\.17\.0 on"):
+        check_target(tournament, TournamentOptions(version="8.15.5"))
+    for options in ({}, {"version": "8.17.10"}, {"engine": "/an/archive.tar.gz"}, {"target_hosts": "a:9200"}):
+        check_target(tournament, TournamentOptions(**options))
+    check_target(read_tournament(find_file("codec-search")), TournamentOptions(version="8.8.2"))
+
+
+def test_versions_are_compared_on_one_java(definition: Write) -> None:
+    """A Java that fits the older one only would be taken for it, and its part in the verdict could not be told."""
+    versions = [{"name": "old", "version": "8.8.2"}, {"name": "new", "version": "9.2.4"}]
+    plan = make_plan(read_tournament(definition(contenders=versions, baseline="old", challenge="settings")), 1)
+
+    def prepared(javas: dict[str, str | None]) -> Callable[[RaceOptions, bool], PreparedRace]:
+        def prepare(options: RaceOptions, fetch: bool) -> PreparedRace:
+            race, java = prepare_without_elasticsearch(options, fetch), javas[options.version or ""]
+            own = Java(Path("/java"), java, "JAVA_HOME") if java else None
+            engine = Engine("embedded", options.version or "", None, own)
+            return replace(race, request=replace(race.request, engine=engine, target_hosts=None))
+
+        return prepare
+
+    def check(javas: dict[str, str | None]) -> None:
+        check_races(Setting(plan, Stored("id"), TournamentOptions(), prepared(javas)), fetch=False)
+
+    with pytest.raises(UsageError, match=r"different Javas \(.*old on 17\.0\.15.*--java embedded"):
+        check({"8.8.2": "17.0.15", "9.2.4": "21.0.8"})
+    check({"8.8.2": "21.0.8", "9.2.4": "21.0.8"})
+    check({"8.8.2": None, "9.2.4": None})
 
 
 def test_a_race_has_the_cars_of_its_contender(definition: Write) -> None:
