@@ -81,7 +81,10 @@ def _in_words(metric: Metric, verdict: Verdict, than: str = "") -> str:
         said = less if (verdict.ratio or 0.0) < 1 else more
         return f"{verb} {_percent(verdict.ratio)} {said}{of}{than} (too few pairs for an interval)"
     if low <= 1 <= high:
-        return f"{verb} about {same}{of}{than} ({_percent(low)} {less} to {_percent(high)} {more})"
+        span = f"{_percent(low)} {less} to {_percent(high)} {more}"
+        if verdict.verdict != EQUIVALENT:
+            return f"{verb} {span}{of}{than} (undecided)"
+        return f"{verb} about {same}{of}{than} ({span})"
     near, far = sorted((low, high), key=lambda limit: abs(limit - 1))
     begin, end = _percent(near), _percent(far)
     if begin == end:

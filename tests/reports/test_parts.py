@@ -115,13 +115,15 @@ def about_disk(*verdicts: Verdict, **prices: tuple[Verdict, ...]) -> str:
 
 
 def test_who_asks_for_disk_is_told_what_is_saved_and_what_it_costs() -> None:
-    """One sentence in everyday words with the intervals; what may be nothing is "about as fast", with both ends."""
+    """One sentence in everyday words with the intervals; "about as fast" is what is equivalent, and nothing wider."""
     smaller = verdict(FASTER, 0.5512, 0.5489, 0.553)
     speed = {"docs/s": (verdict(UNDECIDED, 0.95, 0.9, 1.01),), "query p50 ms": (verdict(SLOWER, 1.12, 1.05, 1.2),)}
     assert about_disk(smaller, **speed) == (
-        "b takes 45 % less disk than mmapfs (44.7 to 45.1 %), indexes about as fast (10 % slower to 1.0 % faster) and "
+        "b takes 45 % less disk than mmapfs (44.7 to 45.1 %), indexes 10 % slower to 1.0 % faster (undecided) and "
         "needs 12 % more time for a query (5.0 to 20 %)."
     )
+    alike = about_disk(smaller, **{"docs/s": (verdict(EQUIVALENT, 1.0, 0.98, 1.01),)})
+    assert alike.endswith("and indexes about as fast (2.0 % slower to 1.0 % faster).")
     unbounded = about_disk(verdict(FASTER, 0.5, 0.0, math.inf), **{"docs/s": (verdict(UNDECIDED, None),)})
     assert unbounded.endswith("b takes 50 % less disk than mmapfs (too few pairs for an interval).")
     assert about_disk(verdict(SLOWER, 1.2, 1.1, 1.3), **speed).count(". ") == 0
