@@ -18,6 +18,8 @@ _SIZE = re.compile(r"-1|0|[0-9]+(\.[0-9]+)?(b|kb|mb|gb|tb|pb)", re.IGNORECASE)
 
 # What every track has to say of its own corpus.
 _CORPUS = ("corpus_file", "corpus_documents", "corpus_bytes")
+# What of an ingest pipeline the client that Rally pins can send.
+_OF_PIPELINE = {"processors", "description", "on_failure", "version", "_meta"}
 
 
 @dataclass(frozen=True)
@@ -174,6 +176,15 @@ def _check_combinations(known: Mapping[str, Parameter], values: Mapping[str, Any
         raise UsageError("The parameters document_count and ingest_percentage exclude each other: give one of them.")
     if given.get("data_stream") and "conflicts" in given:
         raise UsageError("A data stream only appends, and conflicts would replace documents: leave one of them out.")
+    for name, pipeline in given.get("ingest_pipelines", {}).items():
+        if not isinstance(pipeline, Mapping) or not isinstance(pipeline.get("processors"), list):
+            raise UsageError(f"The ingest pipeline '{name}' must be a JSON object with a list of processors.")
+        if strange := sorted(set(pipeline) - _OF_PIPELINE):
+            raise UsageError(
+                f"The ingest pipeline '{name}' has '{strange[0]}', and may have {', '.join(sorted(_OF_PIPELINE))}."
+            )
+    if "phases" not in given.get("lifecycle", {"phases": None}):
+        raise UsageError("The parameter lifecycle must be the policy itself, a JSON object with its phases.")
     rates = [name for name in ("target_throughput", "target_gb_per_day", "event_period") if name in given]
     if len(rates) > 1:
         raise UsageError(f"The parameters {' and '.join(rates)} exclude each other: give one of them.")

@@ -167,6 +167,16 @@ def test_what_only_elastics_distribution_has_is_refused_on_the_embedded_one(para
         ),
         ({"params": {"data_stream": True, "conflicts": "random"}}, "A data stream only appends, and conflicts would"),
         ({"params": {"ingest_pipelines": "parse"}}, "ingest_pipelines must be a JSON object, but is 'parse'"),
+        ({"params": {"ingest_pipelines": {"parse": []}}}, "pipeline 'parse' must be a JSON object with a list of proc"),
+        ({"params": {"ingest_pipelines": {"parse": {"processors": {}}}}}, "'parse' must be a JSON object with a list"),
+        (
+            {"params": {"ingest_pipelines": {"parse": {"processors": [], "id": "parse"}}}},
+            "pipeline 'parse' has 'id', and may have _meta, description, on_failure, processors, version",
+        ),
+        (
+            {"params": {"data_stream": True, "lifecycle": {"policy": {"phases": {}}}}},
+            "lifecycle must be the policy itself, a JSON object with its phases",
+        ),
     ],
 )
 def test_what_no_data_stream_can_do_is_refused(options: dict, sentence: str) -> None:
