@@ -102,6 +102,7 @@ def run_tournament(
             options=plain(options),
             checksums=store.input_checksums(tournament.track, file),
             corpora=checked.corpora,
+            software=checked.software,
             circumstances=_circumstances(options),
             expected_minutes=plan.minutes,
             resolvable=resolvable(plan),
@@ -120,6 +121,7 @@ def _resume(stored: Stored, preparing: Prepare, keep: Callable[[Result], object]
     setting = Setting(plan, stored, store.stored_options(journal.history), preparing)
     checked = check_races(setting, fetch=True, attempts=len(journal.history.attempts))
     store.check_unchanged(header.get("corpora", {}), checked.corpora, stored.id)
+    store.check_unchanged(header.get("software", {}), checked.software, stored.id)
     journal.add("resumed")
     say(f"Going on with {stored.id}: {len(journal.history.attempts)} races so far.")
     return _run(setting, journal, keep)

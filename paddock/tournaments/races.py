@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from paddock.engine import EMBEDDED, Engine
@@ -49,10 +49,12 @@ class Checked:
 
     :param commands: the esrally command lines, one for each kind of start.
     :param corpora: SHA-256 by what the corpus is called.
+    :param software: versions of the Elasticsearch and the Java that are started, one for each kind of start.
     """
 
     commands: tuple[str, ...]
     corpora: Mapping[str, str]
+    software: Mapping[str, str]
 
 
 def check_target(tournament: Tournament, options: TournamentOptions) -> None:
@@ -77,8 +79,8 @@ def check_target(tournament: Tournament, options: TournamentOptions) -> None:
         known = bool(hosts) or options.engine not in (None, EMBEDDED, "official") or has_index_modes(version)
         if not known and _mode(tournament, contender) not in (None, "standard"):
             raise UsageError(
-                f"The contender '{contender.name}' has an index mode that Elasticsearch {version} does not know, and all "
-                f"its laps would be void: name a version from 8.17.0 on with --version, or leave it out."
+                f"The contender '{contender.name}' has an index mode that Elasticsearch {version} does not know: all "
+                f"its laps would be void; name a version from 8.17.0 on with --version, or leave it out."
             )
 
 
@@ -106,11 +108,19 @@ def check_races(setting: Setting, fetch: bool, attempts: int = 0) -> Checked:
                     f"A lap of {tournament.lap_documents:,} documents does not fit the corpus of "
                     f"{race.corpus_documents:,}: make lap_documents smaller, or choose a larger corpus."
                 )
-    _check_java(tournament, {start: race.request.engine for start, race in kinds.items()})
+    engines = {start: race.request.engine for start, race in kinds.items()}
+    _check_java(tournament, engines)
     return Checked(
         tuple(printable(race.request) for race in kinds.values()),
         {f"the corpus {race.corpus.name}": race.corpus.sha256 for race in kinds.values() if race.corpus is not None},
+        _software([engine for engine in engines.values() if engine is not None]),
     )
+
+
+def _software(engines: Sequence[Engine]) -> dict[str, str]:
+    versions = {"Elasticsearch": [one.version for one in engines]}
+    versions["Java"] = [one.java.version for one in engines if one.java is not None]
+    return {name: ", ".join(found) for name, found in versions.items() if found}
 
 
 def _check_java(tournament: Tournament, engines: Mapping[tuple[str, ...], Engine | None]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -94,7 +94,7 @@ def test_nodes_cannot_be_compared_on_a_cluster_that_is_there() -> None:
 def test_index_modes_need_an_elasticsearch_that_knows_them(name: str) -> None:
     """Before 8.17 each of their laps would be void; an archive or a cluster says itself what it is."""
     tournament = read_tournament(find_file(name))
-    with pytest.raises(UsageError, match=r"mode that Elasticsearch 8\.15\.5 does not know, .* from 8\.17\.0 on"):
+    with pytest.raises(UsageError, match=r"mode that Elasticsearch 8\.15\.5 does not know: .* from 8\.17\.0 on"):
         check_target(tournament, TournamentOptions(version="8.15.5"))
     for options in ({}, {"version": "8.17.10"}, {"engine": "/an/archive.tar.gz"}, {"target_hosts": "a:9200"}):
         check_target(tournament, TournamentOptions(**options))
@@ -115,13 +115,13 @@ def test_versions_are_compared_on_one_java(definition: Write) -> None:
 
         return prepare
 
-    def check(javas: dict[str, str | None]) -> None:
-        check_races(Setting(plan, Stored("id"), TournamentOptions(), prepared(javas)), fetch=False)
+    def check(javas: dict[str, str | None]) -> Mapping[str, str]:
+        return check_races(Setting(plan, Stored("id"), TournamentOptions(), prepared(javas)), fetch=False).software
 
     with pytest.raises(UsageError, match=r"different Javas \(.*old on 17\.0\.15.*--java embedded"):
         check({"8.8.2": "17.0.15", "9.2.4": "21.0.8"})
-    check({"8.8.2": "21.0.8", "9.2.4": "21.0.8"})
-    check({"8.8.2": None, "9.2.4": None})
+    assert check({"8.8.2": "21.0.8", "9.2.4": "21.0.8"})["Java"] == "21.0.8, 21.0.8"
+    assert check({"8.8.2": None, "9.2.4": None}).keys() == {"Elasticsearch"}
 
 
 def test_a_race_has_the_cars_of_its_contender(definition: Write) -> None:

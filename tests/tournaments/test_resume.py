@@ -189,6 +189,21 @@ def test_it_does_not_go_on_with_another_corpus(
     assert hold(None, resume="latest").stopped == "all blocks done"
 
 
+def test_it_does_not_go_on_with_another_elasticsearch_or_java(
+    process: Callable[..., subprocess.Popen[str]], definition: Write
+) -> None:
+    """A newer Paddock may have another default, and JAVA_HOME may lead elsewhere than when it began."""
+    killed = process(definition(blocks=4), {"001": 8}, 8)
+    killed.send_signal(signal.SIGKILL)
+    killed.wait()
+    journal = find_tournament("latest").journal
+    begun = journal.read_text()
+    assert '"software":{}' in begun  # the fake starts neither
+    journal.write_text(begun.replace('"software":{}', '"software":{"Elasticsearch":"8.8.2","Java":"17.0.15"}', 1))
+    with pytest.raises(UsageError, match="cannot go on, because Elasticsearch and Java changed since it began"):
+        hold(None, resume="latest")
+
+
 def test_resume_takes_no_other_options(fake_laps: Behave, definition: Write) -> None:
     """What a tournament was begun with cannot be changed half-way."""
     with pytest.raises(UsageError, match="leave the rest out"):
