@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from paddock import paths
 from paddock.engine import root_module
 from paddock.engine.versions import Release, embedded_java
-from paddock.errors import MachineError
+from paddock.errors import MachineError, UsageError
 from paddock.files import checksum, locked, read_record, replacing, require_room, write_json
 
 # Rally unpacks tar files with an extraction filter (esrally/utils/io.py), which Python has from 3.10.12 and 3.11.4 on.
@@ -147,7 +147,7 @@ def _download(wanted: Artifact, folder: Path, progress: Progress) -> Path:
     import requests
     from jgo.maven import MavenContext, PythonResolver
 
-    mirror = os.environ.get("PADDOCK_MAVEN_REPOSITORY")
+    mirror = _mirror()
     context = MavenContext(
         repo_cache=folder,
         local_repos=[],
@@ -165,7 +165,7 @@ def _download(wanted: Artifact, folder: Path, progress: Progress) -> Path:
             f"{wanted.name} could not be downloaded from {where} ({_brief(error)}): the first race "
             f"needs a network; check it (and HTTPS_PROXY) and call again, or name an archive with --engine PATH."
         ) from None
-    except RuntimeError:
+    except (RuntimeError, ValueError, IndexError):  # the last two: answers that make no sense
         raise MachineError(
             f"{where[0].upper()}{where[1:]} has no {wanted.name}: "
             f"check PADDOCK_MAVEN_REPOSITORY, or name an archive at hand with --engine PATH."
@@ -226,6 +226,27 @@ def _system_certificates() -> Iterator[None]:
         yield
     finally:
         del os.environ[name]
+
+
+def _mirror() -> str | None:
+    """The user's own mirror of Maven Central, if there is one.
+
+    :raises UsageError: if it is no URL; it is not repeated, because it may hold a password.
+    """
+    mirror = os.environ.get("PADDOCK_MAVEN_REPOSITORY")
+    if not mirror:
+        return None
+    try:
+        parts = urlsplit(mirror)
+        whole = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:
+        whole = False
+    if not whole or "@" in f"{parts.path}{parts.query}{parts.fragment}":
+        raise UsageError(
+            "PADDOCK_MAVEN_REPOSITORY is no URL such as https://mirror.example.org/maven2: correct it, or unset it. "
+            "What has a meaning in a URL is written in a password with %: / as %2F, # as %23, @ as %40."
+        )
+    return mirror
 
 
 def _without_login(url: str) -> str:

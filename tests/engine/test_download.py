@@ -172,6 +172,38 @@ def test_without_a_network_the_sentence_says_what_to_do(monkeypatch: pytest.Monk
     assert nothing_half_made()
 
 
+@pytest.mark.parametrize(
+    "mirror",
+    [
+        *("me:secret@host/x", "//me:secret@host/x", "ftp://me:secret@host/x", "https://me:secret@", "/a/folder"),
+        *("http://me:se#secret@127.0.0.1/x", "http://me:se/secret@127.0.0.1/x", "http://me:secret@[::1/x"),
+        "http://me:secret@host:port/x",
+    ],
+)
+def test_a_mirror_that_is_no_url_is_a_sentence_without_its_password(
+    mirror: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is misspelt may hold a password in any place."""
+    monkeypatch.setenv("PADDOCK_MAVEN_REPOSITORY", mirror)
+    with pytest.raises(UsageError, match=r"PADDOCK_MAVEN_REPOSITORY is no URL such as .*%23") as error:
+        download.fetch(RELEASE, quiet)
+    assert "secret" not in str(error.value)
+    assert nothing_half_made()
+
+
+def test_an_answer_without_sense_is_a_sentence(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A proxy that answers everything with an empty page."""
+
+    def empty_page(self: Handler) -> None:
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    monkeypatch.setattr(Handler, "do_GET", empty_page)
+    with pytest.raises(MachineError, match=r"mirror http.* has no Elasticsearch 1\.2\.3"):
+        download.fetch(RELEASE, quiet)
+
+
 def test_a_version_that_the_mirror_lacks_is_named(server: Server) -> None:
     """404 from the mirror names the mirror and the version."""
     with pytest.raises(MachineError, match=r"mirror http.* has no Elasticsearch 9\.9\.9"):
