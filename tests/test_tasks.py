@@ -130,7 +130,7 @@ def test_letters_of_options_are_letters_and_h_is_help() -> None:
     assert all(len(name) > 1 or name.isalpha() for name in letters)
 
 
-@pytest.mark.parametrize("task", ["tournament", "track", "report", "corpus.generate", "corpus.import"])
+@pytest.mark.parametrize("task", ["tournament", "track", "report", "compare", "corpus.generate", "corpus.import"])
 def test_help_after_a_task_that_wants_a_name_is_the_help(task: str) -> None:
     """Invoke takes --help for the name there; who asks gets what --help before the task prints."""
     result = run_here(task, "--help")

@@ -121,10 +121,22 @@ def check_words(namespace: Collection) -> None:
     try:
         Parser(initial=program.initial_context, contexts=contexts).parse_argv(core.unparsed)
     except ParseError as error:
+        if error.context is not None and error.context.name and _HELP & set(core.unparsed):
+            _show_help(error.context.name)
+            raise Exit(None, 0) from None
         raise Exit(_not_understood(error, [str(each.name) for each in contexts]), 2) from None
 
 
 _TAKES_FILES = "corpus.import"
+_HELP = {"--help", "-h"}
+
+
+def _show_help(task: str) -> None:
+    from invoke.main import program
+
+    from paddock.paths import PROJECT
+
+    program.run(["invoke", "--search-root", str(PROJECT), "--help", task], exit=False)
 
 
 def _not_understood(error: ParseError, tasks: list[str]) -> str:
@@ -177,15 +189,12 @@ def command(function: Callable[..., Any]) -> Callable[..., Any]:
     def run(*args: Any, **kwargs: Any) -> Any:
         from paddock.errors import PaddockError, UsageError
         from paddock.files import full_disk
-        from paddock.paths import PROJECT, rally_folder
+        from paddock.paths import rally_folder
 
         try:
-            if {"--help", "-h"} & {value for value in kwargs.values() if isinstance(value, str)}:
+            if _HELP & {value for value in kwargs.values() if isinstance(value, str)}:
                 # Invoke takes it for the task's first argument.
-                name = function.__name__.replace("_", ".", 1)
-                from invoke.main import program
-
-                program.run(["invoke", "--search-root", str(PROJECT), "--help", name], exit=False)
+                _show_help(function.__name__.replace("_", ".", 1))
                 return None
             for name, value in kwargs.items():
                 if isinstance(value, str) and not value.strip() and value != defaults[name].default:
