@@ -148,6 +148,11 @@ def has_index_modes(version: str) -> bool:
     return _numbers(version) >= (8, 17, 0)
 
 
+def brings_host_name(version: str) -> bool:
+    """Whether its mode logsdb adds ``host.name`` to every mapping, which then can have no field ``host``."""
+    return _numbers(version)[:2] == (8, 17)
+
+
 def _numbers(version: str) -> tuple[int, int, int]:
     match = re.fullmatch(r"(\d+)\.(\d+)\.(\d+)", version)
     if not match:

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from paddock.engine import EMBEDDED, Engine
-from paddock.engine.versions import DEFAULT_VERSION, has_index_modes
+from paddock.engine.versions import DEFAULT_VERSION, brings_host_name, has_index_modes
 from paddock.errors import UsageError
+from paddock.paths import TRACKS
 from paddock.race import DEFAULT_CARS, RaceOptions
 from paddock.race.circumstances import CORPUS, corpus_text
 from paddock.race.options import PreparedRace, prepare
@@ -18,6 +19,7 @@ from paddock.tournaments.model import Contender, Tournament
 from paddock.tournaments.plan import Plan
 from paddock.tournaments.schedule import Start
 from paddock.tournaments.store import Stored
+from paddock.tracks.rendering import index_mappings
 
 Prepare = Callable[[RaceOptions, bool], PreparedRace]
 
@@ -74,14 +76,27 @@ def check_target(tournament: Tournament, options: TournamentOptions) -> None:
             f"The tournament '{tournament.name}' needs a cluster of at least {tournament.nodes} nodes, because a "
             f"single node holds no replica: name them with --target-hosts host:port,host:port."
         )
+    if hosts or options.engine not in (None, EMBEDDED, "official"):
+        return  # what is there says itself what it is
     for contender in tournament.contenders:
-        version = contender.version or options.version or DEFAULT_VERSION
-        known = bool(hosts) or options.engine not in (None, EMBEDDED, "official") or has_index_modes(version)
-        if not known and _mode(tournament, contender) not in (None, "standard"):
-            raise UsageError(
-                f"The contender '{contender.name}' has an index mode that Elasticsearch {version} does not know: all "
-                f"its laps would be void; name a version from 8.17.0 on with --version, or leave it out."
-            )
+        if _mode(tournament, contender) not in (None, "standard"):
+            _check_mode(contender, tournament.track, contender.version or options.version or DEFAULT_VERSION)
+
+
+def _check_mode(contender: Contender, track: str, version: str) -> None:
+    """Check that a contender can have its index mode, other than standard.
+
+    :raises UsageError: if all its laps would be void.
+    """
+    problem = None
+    if not has_index_modes(version):
+        problem = f"Elasticsearch {version} does not know: name a version from 8.17.0 on"
+    elif brings_host_name(version):
+        host = index_mappings(TRACKS / track).get("properties", {}).get("host", {"properties": {}})
+        if "properties" not in host:
+            problem = f"Elasticsearch {version} has not with a field 'host' ({track}): name one from 8.18.0 on"
+    if problem:
+        raise UsageError(f"The contender '{contender.name}' has an index mode that {problem} with --version.")
 
 
 def _mode(tournament: Tournament, contender: Contender) -> str | None:

@@ -99,6 +99,10 @@ def test_index_modes_need_an_elasticsearch_that_knows_them(name: str) -> None:
     for options in ({}, {"version": "8.17.10"}, {"engine": "/an/archive.tar.gz"}, {"target_hosts": "a:9200"}):
         check_target(tournament, TournamentOptions(**options))
     check_target(read_tournament(find_file("codec-search")), TournamentOptions(version="8.8.2"))
+    hosts = read_tournament(find_file(name), TournamentOptions(corpus="syslog"))
+    with pytest.raises(UsageError, match=r"8\.17\.10 has not with a field 'host' \(syslog\): .* from 8\.18"):
+        check_target(hosts, TournamentOptions(version="8.17.10"))  # it maps host.name itself
+    check_target(hosts, TournamentOptions(version="8.19.4"))
 
 
 def test_versions_are_compared_on_one_java(definition: Write) -> None:
