@@ -146,6 +146,15 @@ def test_searches_are_the_tracks_own_queries(name: str, factor: str) -> None:
     assert {(lap.searches, lap.queries) for lap in planned(built(name, factor, {}))} == {(0, ())}
 
 
+def test_levels_that_sort_differ_in_their_order_alone() -> None:
+    """On a track that takes any field, each lap maps those that some lap sorts by."""
+    first, second = planned(built("logs", "codec-and-sort", {"levels": ["default", "default by status"], "blocks": 1}))[
+        :2
+    ]
+    assert first.body["mappings"] == second.body["mappings"]
+    assert first.body["mappings"]["properties"]["status"]["type"] == "keyword"
+
+
 def test_the_plan_reaches_a_worker() -> None:
     """Rally sends the whole track to its workers as a pickle, and a worker plans from that."""
     rally_track = pickle.loads(pickle.dumps(built("apache", "shards", {"lap_searches": 3})))  # noqa: S301  our own

@@ -11,7 +11,7 @@ from esrally import exceptions
 from hypothesis import given
 from hypothesis import strategies as st
 from shared.lap_order import lap_orders
-from shared.levels import FACTORS, Level, read_levels, sorting_mappings
+from shared.levels import FACTORS, Level, read_levels, sorted_by, sorting_mappings
 from shared.mapping_variants import VARIANTS, mapping_variant
 
 TRACK_MAPPING = {
@@ -114,6 +114,16 @@ def test_a_field_to_sort_by_is_mapped_as_documents_would_have_it_mapped() -> Non
     (level,) = read_levels("settings", [{"name": "sorted", "sort": "error.trace"}])
     with pytest.raises(exceptions.InvalidSyntax, match=r"by the field 'error\.trace', which keeps no column"):
         sorting_mappings(level, mapping)
+
+
+def test_what_one_level_sorts_by_all_levels_map_alike() -> None:
+    """A field that is a number in the documents is a keyword in all of them, and they differ in their order alone."""
+    sorting, plain = read_levels("settings", [{"name": "sorted", "sort": "status"}, {"name": "plain"}])
+    mapping = {"dynamic": True, "properties": {}}
+    assert sorted_by(sorting) == ("status",)
+    assert sorting_mappings(plain, mapping, sorted_by(sorting)) == sorting_mappings(sorting, mapping)
+    assert sorting_mappings(plain, TRACK_MAPPING, ["status"]) == TRACK_MAPPING
+    assert sorting_mappings(plain, {"enabled": False}, ["status"]) == {"enabled": False}
 
 
 def test_a_level_without_columns_is_not_sorted() -> None:

@@ -13,7 +13,7 @@ from esrally.track.params import ParamSource
 from shared.freshness import refresh_seconds
 from shared.lap_order import lap_orders, load_phases
 from shared.lap_searches import Query, find_queries
-from shared.levels import Level, read_levels, sorting_mappings
+from shared.levels import Level, read_levels, sorted_by, sorting_mappings
 from shared.mapping_variants import mapping_variant
 
 
@@ -112,7 +112,8 @@ def _plan(track: Any, corpora: list[Any], params: dict[str, Any]) -> Iterator[La
     journal = _absolute(params, "journal", "lap_journal")
     if journal is not None and not journal.parent.is_dir():
         raise exceptions.InvalidSyntax(f"the folder of lap_journal ({journal.parent}) does not exist: create it first.")
-    bodies = {name: _body(track, level) for name, level in levels.items()}
+    sorting = [field for level in levels.values() for field in sorted_by(level)]
+    bodies = {name: _body(track, level, sorting) for name, level in levels.items()}
     intervals = {name: refresh_seconds(body["settings"]) for name, body in bodies.items()}
     # A lap of the warm-up teaches nothing of freshness: it does not wait.
     phases: list[float | None] = [None] * blocks
@@ -152,14 +153,14 @@ def _plan(track: Any, corpora: list[Any], params: dict[str, Any]) -> Iterator[La
             )
 
 
-def _body(track: Any, level: Level) -> dict[str, Any]:
+def _body(track: Any, level: Level, sorting: list[str]) -> dict[str, Any]:
     if not track.indices:
         raise exceptions.InvalidSyntax(
             "every lap has an index of its own, which no data stream can be: leave data_stream out, or race a "
             "challenge that loads once, such as ingest or ingest-and-search."
         )
     body = track.indices[0].body
-    mappings = sorting_mappings(level, mapping_variant(level.mapping or "track", body["mappings"]))
+    mappings = sorting_mappings(level, mapping_variant(level.mapping or "track", body["mappings"]), sorting)
     settings = {**body["settings"], **level.settings}
     return {"settings": {name: value for name, value in settings.items() if value is not None}, "mappings": mappings}
 

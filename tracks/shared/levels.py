@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
@@ -200,23 +200,31 @@ def _sorting(level: str, value: Any) -> dict[str, Any]:
     return {"index.sort.field": [one[0] for one in words], "index.sort.order": [(*one, "asc")[1] for one in words]}
 
 
-def sorting_mappings(level: Level, mappings: Mapping[str, Any]) -> Mapping[str, Any]:
+def sorted_by(level: Level) -> tuple[str, ...]:
+    """The fields by which the level sorts its index."""
+    fields = level.settings.get("index.sort.field") or ()
+    return (fields,) if isinstance(fields, str) else tuple(fields)
+
+
+def sorting_mappings(level: Level, mappings: Mapping[str, Any], others: Iterable[str] = ()) -> Mapping[str, Any]:
     """The mapping with every field that the level sorts by, refused before a lap is run if one cannot be sorted by.
 
     An index can be sorted by fields only that its mapping names. Where the mapping takes any field, one that it does
-    not name is taken for a text, and becomes what it would when the first document comes.
+    not name is taken for a text, and becomes what it would when the first document comes. If documents bring something
+    else there, numbers for example, that is another mapping than theirs: so all levels get it.
 
     :param mappings: of the index, as the level has them; left alone.
+    :param others: fields by which other levels sort.
     :raises exceptions.InvalidSyntax: if there is no such field, or it keeps no column (doc values).
     """
-    wanted = level.settings.get("index.sort.field") or []
     there = dict(_columns(mappings.get("properties", {})))
+    takes_any = mappings.get("dynamic") in (None, True, "true") and mappings.get("enabled", True)
     added = {}
-    for one in [wanted] if isinstance(wanted, str) else wanted:
-        if one not in there and mappings.get("dynamic") in (None, True, "true"):
+    for one in dict.fromkeys((*sorted_by(level), *others)):
+        if one not in there and takes_any:
             added[one] = _brought_by_documents(one, mappings)
             there |= _columns({one: added[one]})
-        if not there.get(one):
+        if one in sorted_by(level) and not there.get(one):
             problem = "keeps no column to sort by" if one in there else "does not exist in the track's index"
             raise exceptions.InvalidSyntax(
                 f"the level '{level.name}' sorts by the field '{one}', which {problem}: name one of "
