@@ -63,7 +63,7 @@ def _with_orders(
         return dict(factor)
     most = factor[FROM_CORPUS]
     orders = _orders(content, options) if sampled else [f"order {number} of the corpus" for number in range(most)]
-    values = [*factor["values"], *orders[:most]]
+    values = [*factor["values"], *[order for order in orders if order not in factor["values"]][:most]]
     return {**{key: value for key, value in factor.items() if key != FROM_CORPUS}, "values": values}
 
 

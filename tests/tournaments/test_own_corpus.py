@@ -36,6 +36,16 @@ def test_a_text_is_sorted_by_its_twin() -> None:
     assert (track, found[:3]) == ("apache", [*SORTS, "user_agent.keyword,@timestamp desc"])
 
 
+def test_an_order_that_the_file_lists_is_not_there_twice(tmp_path: Path) -> None:
+    """The next best one comes instead."""
+    text = find_file("disk").read_text().replace("[unsorted,", '["log.logger,@timestamp desc", unsorted,')
+    file = tmp_path / "listed.yml"
+    file.write_text(text)
+    found = [one.coordinates["sort"] for one in read_tournament(file).contenders]
+    assert len(set(found)) == 5
+    assert len(found) == 5 * 4
+
+
 def test_a_corpus_of_another_track_brings_its_track() -> None:
     """The challenges are the same for all tracks; a corpus that nobody has is refused as ever."""
     track, found = sorts(corpus="syslog")
