@@ -160,6 +160,13 @@ def test_mistakes_are_refused_in_a_sentence(definition: Write, changes: dict[str
         read_tournament(definition(**changes), quick)
 
 
+def test_only_orders_come_from_the_corpus(definition: Write) -> None:
+    """A factor of another kind cannot ask for them."""
+    factor = {"name": "codec", "set": "codec", "values": ["default"], "from_corpus": 2}
+    with pytest.raises(FileError, match="'sort' was expected"):
+        read_tournament(definition(contenders=None, grid=[factor], baseline={"codec": "default"}, challenge="settings"))
+
+
 @pytest.mark.parametrize(
     ("contender", "sentence"),
     [
