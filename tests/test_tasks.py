@@ -6,12 +6,14 @@ import json
 import re
 import socket
 import subprocess
+from dataclasses import replace
 
 import pytest
 
 import tasks
 from paddock.paths import PROJECT, data_folder, distributions_folder, races_folder
 from tests.command_line import command_line, one_sentence, run_here, run_paddock
+from tests.reports.results import undecided
 
 
 def test_every_task_has_one_clear_line() -> None:
@@ -241,3 +243,18 @@ def test_names_that_name_nothing_are_refused(words: tuple[str, ...]) -> None:
     result = run_here(*words, "--dry-run", "--car", ",")
     assert result.returncode == 2
     assert one_sentence(result).startswith("--car wants names with commas between them, not ','")
+
+
+@pytest.mark.parametrize(("stopped", "code"), [("races failed", 5), ("all blocks done", 0)])
+def test_a_tournament_whose_races_all_failed_says_so_by_its_exit_code(
+    stopped: str, code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a race does; the report is written, and what was measured in others is no failure."""
+    measured = undecided()
+    nothing = tuple(replace(verdict, ratio=None) for verdict in measured.main.verdicts)
+    result = replace(measured, stopped=stopped, main=replace(measured.main, verdicts=nothing))
+    monkeypatch.setattr("paddock.tournaments.command.run_tournament", lambda *_, **__: result)
+    finished = run_here("tournament", "heap")
+    assert finished.returncode == code
+    assert ("No race of the tournament came so far" in finished.stderr) == (code == 5)
+    assert "Report: " in finished.stdout

@@ -106,7 +106,8 @@ def all_engines() -> Listing:
             java, _ = versions.choose_java(release.java, None, modules=release.java_modules)
             runs_on = f"Java {java.version} ({java.origin})"
         except PaddockError:
-            runs_on = f"none here: it needs a JDK of {release.oldest_java} or newer in JAVA_HOME"
+            oldest, newest = min(release.java), max(release.java)
+            runs_on = f"none here: it needs a JDK of {oldest} to {newest} in JAVA_HOME"
         default = " (default)" if release.version == versions.DEFAULT_VERSION else ""
         modes = "standard, logsdb" if versions.has_index_modes(release.version) else "standard"
         rows.append([release.version + default, modes, runs_on, "yes" if download.is_present(release) else "no"])

@@ -34,8 +34,9 @@ def tournament(_context: Context, name: str, options: TournamentOptions, json: b
       ./inv tournament refresh-interval --resume
     """
     from paddock.console import print_result, terminal_width
+    from paddock.errors import RaceError
     from paddock.tournaments.command import run_tournament
-    from paddock.tournaments.store import tournaments_folder
+    from paddock.tournaments.store import FAILED_RACES, tournaments_folder
 
     def write(result: Result) -> dict[str, Path]:
         from paddock.reports.write import write_report  # which a dry run need not wait for
@@ -53,6 +54,8 @@ def tournament(_context: Context, name: str, options: TournamentOptions, json: b
         print_result(as_json(result_as_json(result)))
     else:
         print_result(f"{render_terminal(result, terminal_width())}\n\nReport: {written['html']}")
+    if result.stopped == FAILED_RACES and all(verdict.ratio is None for verdict in result.main.verdicts):
+        raise RaceError("No race of the tournament came so far that anything can be said: see above for the reasons.")
 
 
 @task(help={"json": "for machines"})

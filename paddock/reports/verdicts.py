@@ -11,6 +11,7 @@ from paddock.reports import figures, sentences
 from paddock.reports.document import Highlight, Plot, Section, Table
 from paddock.reports.drawing import Interval, Row, legend, rows_of_ratios
 from paddock.tournaments.model import EQUIVALENT, FASTER, SLOWER, MetricResult, Result, Verdict
+from paddock.tournaments.notes import SETTINGS
 
 
 def verdict_table(measured: MetricResult, caption: str) -> Table:
@@ -179,11 +180,11 @@ def apply_section(result: Result) -> Section | None:
         settings[tournament.challenge] = contender.level
     if not settings:
         return None
-    text = (
-        f"{best.contender} is {sentences.said_of(metric, best)} than {tournament.baseline} in {metric.name}. "
-        "It differs in these cars, track parameters of its races, or settings of its index and load."
-    )
-    return Section("Apply this", (text,), commands=(json.dumps(settings, indent=1, ensure_ascii=False),))
+    texts = [f"{best.contender} is {sentences.said_of(metric, best)} than {tournament.baseline} in {metric.name}."]
+    if told := result.circumstances.get(f"{SETTINGS}, {best.contender}"):
+        texts.append(f"What the settings of its index had of their own, as Elasticsearch told them: {told}.")
+    texts.append("What makes it differ, as a contender in a tournament file has it:")
+    return Section("Apply this", tuple(texts), commands=(json.dumps(settings, indent=1, ensure_ascii=False),))
 
 
 def absolute_section(result: Result) -> Section:

@@ -139,8 +139,8 @@ def short_laps(seconds: float, lap_documents: int, verb: str) -> str | None:
     return (
         f"laps {verb} {seconds:.1f} s (median), less than {SHORTEST_LAP:.0f} s: what every lap has once, such as its "
         f"fresh index, weighs more than it does in a long load, and what comes less often than that, such as refreshes "
-        f"of a longer interval, does not happen in them; lap_documents: {enough} in the tournament file (or in its "
-        f"quick section) would make them long enough."
+        f"of a longer interval, does not happen in them; a corpus and lap_documents (in the tournament file, or in its "
+        f"quick section) of {enough} documents would make them long enough."
     )
 
 

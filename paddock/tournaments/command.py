@@ -24,7 +24,7 @@ from paddock.tournaments.durations import gather_experience
 from paddock.tournaments.files import find_file, read_tournament
 from paddock.tournaments.model import Result
 from paddock.tournaments.plan import make_plan, render_plan, resolvable
-from paddock.tournaments.races import Prepare, Setting, check_races, check_target
+from paddock.tournaments.races import Prepare, Setting, check_orders, check_races, check_target
 from paddock.tournaments.run import TournamentRun
 from paddock.tournaments.store import Journal, Stored, find_tournament
 
@@ -81,6 +81,7 @@ def run_tournament(
     file = find_file(name)
     tournament = read_tournament(file, options)
     check_target(tournament, options)
+    check_orders(tournament)
     seed = options.seed if options.seed is not None else time.time_ns() % _LARGEST_SEED
     plan = make_plan(tournament, seed, gather_experience())
     setting = Setting(plan, Stored(store.new_id(tournament.name)), options, preparing)

@@ -352,8 +352,14 @@ def _baseline(content: Mapping[str, Any]) -> str:
 def _described(content: Mapping[str, Any], contenders: tuple[Contender, ...]) -> str:
     """What the file says of itself, and which contenders there are where --quick leaves others out."""
     description: str = content["description"]
-    fewer = len(contenders) < len(content.get("contenders", ()))
-    return f"{description}; here {' and '.join(one.name for one in contenders)} only" if fewer else description
+    if len(contenders) < len(content.get("contenders", ())):
+        return f"{description}; here {' and '.join(one.name for one in contenders)} only"
+    left = []
+    for factor in content.get("grid", ()):
+        used = dict.fromkeys(str(one.coordinates[factor["name"]]) for one in contenders)
+        if len(used) < len(factor["values"]):
+            left.append(f"{factor['name']} {' and '.join(used)}")
+    return f"{description}; here {', '.join(left)} only" if left else description
 
 
 def _quick_contenders(path: Path, content: Mapping[str, Any], everyone: tuple[Contender, ...]) -> tuple[Contender, ...]:

@@ -99,7 +99,8 @@ def _void_laps(laps: Sequence[Lap]) -> Iterator[str]:
 
 
 def _read_back(laps: Sequence[Lap]) -> Iterator[str]:
-    """Which fields of documents came back otherwise than they were sent."""
+    """Which fields of documents came back otherwise than they were sent, and where none did."""
+    same = []
     for name in sorted({lap.contender for lap in laps if lap.read_back}):
         told = [lap.read_back for lap in counting(laps, name) if lap.read_back]
         documents = sum(read for read, _ in told)
@@ -110,6 +111,10 @@ def _read_back(laps: Sequence[Lap]) -> Iterator[str]:
             listed = ", ".join(f"{field} in {number:,}" for field, number in fields.most_common(5))
             more = f" and {len(fields) - 5} fields more" if len(fields) > 5 else ""
             yield f"Of {documents:,} documents of '{name}' that were read again, not all came as sent: {listed}{more}."
+        elif documents:
+            same.append(f"{documents:,} of '{name}'")
+    if same:
+        yield f"All documents that were read again came as they had been sent: {', '.join(same)}."
 
 
 def _starts(history: History, tournament: Tournament) -> Iterator[str]:

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from paddock.corpora.store import documents_of, first_lines, track_of
+from paddock.errors import UsageError
 from paddock.paths import TRACKS
 from paddock.tournaments import TournamentOptions
 from paddock.tracks import track_names
@@ -15,6 +16,8 @@ from paddock.tracks.rendering import index_mappings
 
 # As a grid's factor asks for them: so many beside the values that it lists.
 FROM_CORPUS = "from_corpus"
+# The order of an index that has none.
+UNSORTED = "unsorted"
 # A lap of fewer documents is over before it has begun; such a corpus is refused instead.
 FEWEST_DOCUMENTS = 1_000
 # Types of fields that Elasticsearch sorts an index by, as tracks/shared/levels.py has them.
@@ -87,6 +90,24 @@ def _orders(content: Mapping[str, Any], options: TournamentOptions) -> list[str]
         else:
             found += [name for name in twins if sortable[name]][:1]
     return [f"{field},@timestamp desc" for field in found]
+
+
+def check_order(order: str | list[str], track: str) -> None:
+    """Check that the track's index can be sorted so.
+
+    :param order: as a level's ``sort`` has it.
+    :raises UsageError: if it has no such field, or one without a column.
+    """
+    mappings = index_mappings(TRACKS / track)
+    sortable = dict(_fields(mappings.get("properties", {})))
+    for field in order.split(",") if isinstance(order, str) else order:
+        name = field.split()[0] if field.split() else ""
+        if not sortable.get(name, _becomes_a_keyword(name, mappings)):
+            problem = "no index is sorted by a field of its type" if name in sortable else "it has no such field"
+            raise UsageError(
+                f"The index of the track '{track}' cannot be sorted by '{name}', because {problem}: name one of "
+                f"{', '.join(one for one, fits in sortable.items() if fits)}."
+            )
 
 
 def _becomes_a_keyword(name: str, mappings: Mapping[str, Any]) -> bool:

@@ -7,6 +7,7 @@ import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from paddock import numbers
 from paddock.console import table
 from paddock.statistics.signed_rank import fewest_differences, smallest_difference
 from paddock.statistics.starts import FEWEST_STARTS
@@ -145,8 +146,8 @@ def resolvable(plan: Plan) -> str:
             f"{resolution.needed} are needed. It shows that everything works, and first figures."
         )
     return (
-        f"Differences of {100 * (resolution.ratio - 1):.0f} % and more are found with a probability of 80 % "
-        f"({_count(resolution.units, resolution.unit)}, log ratios with a standard deviation of {resolution.sd:.2f}); "
+        f"Differences of {numbers.change(resolution.ratio).lstrip('+')} and more are found with a probability of 80 % "
+        f"({_count(resolution.units, resolution.unit)}, log ratios with a standard deviation of {resolution.sd:.2g}); "
         f"smaller ones probably stay undecided."
     )
 
@@ -177,7 +178,8 @@ def _differs(tournament: Tournament, contender: Contender) -> str:
     level = contender.level_object
     if isinstance(level, dict):
         shown = {**level.get("settings", {}), **{key: level[key] for key in level if key not in ("name", "settings")}}
-        parts += [f"{name} {value}" for name, value in shown.items()]
+        lists = {name: ", ".join(value) if isinstance(value, list) else value for name, value in shown.items()}
+        parts += [f"{name} {value}" for name, value in lists.items()]
     else:
         parts.append(f"{tournament.challenge} {level}")
     parts += [f"{name} {value}" for name, value in contender.track_params.items()]

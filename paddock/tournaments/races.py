@@ -16,6 +16,7 @@ from paddock.rally.outcome import RaceOutcome
 from paddock.rally.request import printable
 from paddock.tournaments import TournamentOptions
 from paddock.tournaments.model import Contender, Tournament
+from paddock.tournaments.own_corpus import UNSORTED, check_order
 from paddock.tournaments.plan import Plan
 from paddock.tournaments.schedule import Start
 from paddock.tournaments.store import Stored
@@ -81,6 +82,17 @@ def check_target(tournament: Tournament, options: TournamentOptions) -> None:
     for contender in tournament.contenders:
         if _mode(tournament, contender) not in (None, "standard"):
             _check_mode(contender, tournament.track, contender.version or options.version or DEFAULT_VERSION)
+
+
+def check_orders(tournament: Tournament) -> None:
+    """Check that its contenders' orders are of fields that the track's index has.
+
+    :raises UsageError: if all laps of one would be void.
+    """
+    for contender in tournament.contenders:
+        order = contender.level.get("sort") if isinstance(contender.level, Mapping) else None
+        if order not in (None, UNSORTED):
+            check_order(order, tournament.track)
 
 
 def _check_mode(contender: Contender, track: str, version: str) -> None:

@@ -160,6 +160,13 @@ def test_mistakes_are_refused_in_a_sentence(definition: Write, changes: dict[str
         read_tournament(definition(**changes), quick)
 
 
+def test_what_quick_leaves_out_of_a_grid_is_said() -> None:
+    """The description names the factors that have fewer values, as it names contenders where they are listed."""
+    assert read_tournament(find_file("disk")).description == "Codec x order x index mode"
+    quick = read_tournament(find_file("disk"), TournamentOptions(quick=True)).description
+    assert quick == "Codec x order x index mode; here mode standard only"
+
+
 def test_only_orders_come_from_the_corpus(definition: Write) -> None:
     """A factor of another kind cannot ask for them."""
     factor = {"name": "codec", "set": "codec", "values": ["default"], "from_corpus": 2}

@@ -18,7 +18,7 @@ from paddock.race.options import PreparedRace
 from paddock.tournaments import TournamentOptions
 from paddock.tournaments.files import find_file, read_tournament
 from paddock.tournaments.plan import make_plan
-from paddock.tournaments.races import Setting, check_races, check_target, race_options
+from paddock.tournaments.races import Setting, check_orders, check_races, check_target, race_options
 from paddock.tournaments.schedule import make_schedule
 from paddock.tournaments.store import Stored
 from paddock.tracks import check_parameters, load_track
@@ -26,6 +26,40 @@ from tests.tournaments.conftest import prepare_without_elasticsearch
 from tests.tracks.rendered import build
 
 Write = Callable[..., Path]
+
+
+@pytest.mark.parametrize(
+    ("sort", "problem"),
+    [
+        ("bogus", "'bogus', because it has no such field: name one of @timestamp"),
+        (["user", "clientip desc"], "'clientip', because no index is sorted by a field of its type: name one of"),
+        ("user_agent", "'user_agent', because no index is sorted by a field of its type"),
+    ],
+)
+def test_an_order_that_cannot_be_is_told_by_the_plan(definition: Write, sort: str | list[str], problem: str) -> None:
+    """Before a node is started for it, where every lap would be void."""
+    contenders = [{"name": "a", "level": {}}, {"name": "b", "level": {"sort": sort}}]
+    tournament = read_tournament(definition(challenge="codec-and-sort", contenders=contenders, baseline="a"))
+    with pytest.raises(UsageError, match=f"The index of the track 'apache' cannot be sorted by {problem}"):
+        check_orders(tournament)
+
+
+def test_orders_that_can_be_pass(definition: Write) -> None:
+    """A keyword, a text's twin, the time; what a track with an open mapping makes a keyword; no order."""
+    orders = ["user,@timestamp desc", ["user_agent.keyword", "@timestamp desc"], "unsorted"]
+    contenders = [{"name": str(order), "level": {"sort": order}} for order in orders]
+    file = definition(challenge="codec-and-sort", contenders=contenders, baseline="unsorted")
+    check_orders(read_tournament(file))
+    check_orders(
+        read_tournament(
+            definition(
+                track="logs",
+                challenge="codec-and-sort",
+                baseline="x",
+                contenders=[{"name": "x", "level": {"sort": "any.text"}}, {"name": "y", "level": {}}],
+            )
+        )
+    )
 
 
 @pytest.mark.parametrize(
