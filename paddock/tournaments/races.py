@@ -90,9 +90,10 @@ def check_orders(tournament: Tournament) -> None:
     :raises UsageError: if all laps of one would be void.
     """
     for contender in tournament.contenders:
-        order = contender.level.get("sort") if isinstance(contender.level, Mapping) else None
-        if order not in (None, UNSORTED):
-            check_order(order, tournament.track)
+        level = contender.level if isinstance(contender.level, Mapping) else {}
+        # Another mapping than the track's is known to the laps alone.
+        if level.get("sort", UNSORTED) != UNSORTED and "mapping" not in level:
+            check_order(level["sort"], tournament.track)
 
 
 def _check_mode(contender: Contender, track: str, version: str) -> None:

@@ -48,6 +48,7 @@ def test_orders_that_can_be_pass(definition: Write) -> None:
     """A keyword, a text's twin, the time; what a track with an open mapping makes a keyword; no order."""
     orders = ["user,@timestamp desc", ["user_agent.keyword", "@timestamp desc"], "unsorted"]
     contenders = [{"name": str(order), "level": {"sort": order}} for order in orders]
+    contenders.append({"name": "other mapping", "level": {"sort": "user_agent", "mapping": "keywords"}})
     file = definition(challenge="codec-and-sort", contenders=contenders, baseline="unsorted")
     check_orders(read_tournament(file))
     check_orders(
