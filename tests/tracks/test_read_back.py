@@ -61,3 +61,16 @@ def test_a_document_that_was_not_taken_again_has_lost_nothing() -> None:
     """What came back is compared, and the rest is not called different in each of its fields."""
     found = asyncio.run(read_back(TakesOne(), "logs", [b'{"a":1}', b'{"a":2}'], 2))
     assert found == {"documents": 1, "same": 1, "fields": {}}
+
+
+class StoresNothing(TakesOne):
+    """A node whose index keeps no documents, as with the mapping variant nothing-stored."""
+
+    async def search(self, **_: Any) -> dict[str, Any]:
+        return {"hits": {"hits": [{"_id": hit["_id"]} for hit in self.kept]}}
+
+
+def test_an_index_that_stores_nothing_ends_no_race() -> None:
+    """Nothing can be read again, and nothing is said to differ."""
+    told = asyncio.run(read_back(StoresNothing(), "logs", [b'{"a": 1}'], 10))
+    assert told == {"documents": 0, "same": 0, "fields": {}}
