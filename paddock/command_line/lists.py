@@ -106,8 +106,7 @@ def all_engines() -> Listing:
             java, _ = versions.choose_java(release.java, None, modules=release.java_modules)
             runs_on = f"Java {java.version} ({java.origin})"
         except PaddockError:
-            oldest, newest = min(release.java), max(release.java)
-            runs_on = f"none here: it needs a JDK of {oldest} to {newest} in JAVA_HOME"
+            runs_on = f"none here: it needs a JDK of {release.oldest_java} to {max(release.java)} in JAVA_HOME"
         default = " (default)" if release.version == versions.DEFAULT_VERSION else ""
         modes = "standard, logsdb" if versions.has_index_modes(release.version) else "standard"
         rows.append([release.version + default, modes, runs_on, "yes" if download.is_present(release) else "no"])

@@ -75,8 +75,7 @@ def _orders(content: Mapping[str, Any], options: TournamentOptions) -> list[str]
     # Compiled code, which lists of tournaments do not wait for.
     from paddock.inspection.orders import SAMPLE_DOCUMENTS, rank_orders
 
-    mappings = index_mappings(TRACKS / content["track"])
-    sortable = dict(_fields(mappings.get("properties", {})))
+    mappings, sortable = _mapped(content["track"])
     corpus = options.corpus or content.get("corpus")
     lines = first_lines(content["track"], corpus, SAMPLE_DOCUMENTS, options.corpus_seed)
     found = []
@@ -98,8 +97,7 @@ def check_order(order: str | list[str], track: str) -> None:
     :param order: as a level's ``sort`` has it.
     :raises UsageError: if it has no such field, or one without a column.
     """
-    mappings = index_mappings(TRACKS / track)
-    sortable = dict(_fields(mappings.get("properties", {})))
+    mappings, sortable = _mapped(track)
     for field in order.split(",") if isinstance(order, str) else order:
         name = field.split()[0] if field.split() else ""
         if not sortable.get(name, _becomes_a_keyword(name, mappings)):
@@ -108,6 +106,12 @@ def check_order(order: str | list[str], track: str) -> None:
                 f"The index of the track '{track}' cannot be sorted by '{name}', because {problem}: name one of "
                 f"{', '.join(one for one, fits in sortable.items() if fits)}."
             )
+
+
+def _mapped(track: str) -> tuple[Mapping[str, Any], dict[str, bool]]:
+    """The track's mapping, and of each field in it whether its index can be sorted by that."""
+    mappings = index_mappings(TRACKS / track)
+    return mappings, dict(_fields(mappings.get("properties", {})))
 
 
 def _becomes_a_keyword(name: str, mappings: Mapping[str, Any]) -> bool:
