@@ -14,9 +14,10 @@ import pytest
 
 from paddock.sampling.processes import DriverMeter, NodeProcesses
 
+# /proc counts in ticks of 10 ms, user and system time each rounded down: a process shows a little less than it used
 BURN = """
 import time
-end = time.process_time() + 0.3
+end = time.process_time() + 0.35
 while time.process_time() < end:
     pass
 print("done", flush=True)
@@ -26,7 +27,7 @@ input()
 
 @contextmanager
 def burnt() -> Iterator[subprocess.Popen[str]]:
-    """A process that has used 0.3 s of CPU and now waits."""
+    """A process that shows at least 0.3 s of CPU time and now waits."""
     process = subprocess.Popen([sys.executable, "-c", BURN], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
