@@ -123,7 +123,7 @@ def test_parameters_reach_the_plan() -> None:
     track = tracks.load_track("apache")
     tracks.check_parameters(track, params)
     found = planned(build(track, params, "refresh-interval"))
-    assert [(lap.level, lap.bulk_size, lap.start) for lap in found] == [
+    assert [(lap.level, lap.bulk_size, lap.first_document) for lap in found] == [
         *(("large", 4000, 0), ("2s", 250, 0), ("large", 4000, 3000), ("2s", 250, 3000)),
     ]
     assert {(lap.clients, lap.count, lap.freshness_probe, lap.health) for lap in found} == {(5, 3000, True, "yellow")}

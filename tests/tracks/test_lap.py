@@ -23,7 +23,7 @@ def run(client: FakeElasticsearch, tmp_path: Path, merge_timeout: float = 600, *
 
     async def call() -> dict[str, Any]:
         with client.new_request_context() as context:
-            sample = await RunLap(merge_timeout)(client, params)
+            sample = await RunLap(merge_timeout)({"default": client}, params)
             return {"sample": sample, "service_time": context.request_end - context.request_start}
 
     result = asyncio.run(call())
@@ -66,7 +66,7 @@ def test_a_lap_that_is_merged_and_read_back(tmp_path: Path) -> None:
     """Merged before it is weighed; documents are read again after that, and no figure of the load has them in it."""
     client = FakeElasticsearch()
     client.on_kept = lambda document: {"n": document["n"] + 1} if document["n"] == 6 else document
-    record = run(client, tmp_path, start=5, force_merge=True, read_back=3)["record"]
+    record = run(client, tmp_path, first_document=5, force_merge=True, read_back=3)["record"]
     names = [name for name in client.names() if name != "options"]
     assert names[names.index("merges") :] == [
         *("merges", "force merge", "refresh", "index figures", "segments", "node figures"),
@@ -166,7 +166,7 @@ def test_short_corpus_makes_a_lap_void(tmp_path: Path) -> None:
 
     async def call() -> None:
         with client.new_request_context():
-            await RunLap()(client, {"lap": lap(documents, journal)})
+            await RunLap()({"default": client}, {"lap": lap(documents, journal)})
 
     asyncio.run(call())
     assert "12 documents were sent instead of 25" in json.loads(journal.read_text(encoding="utf-8"))["void"]
@@ -275,7 +275,38 @@ def test_no_journal_no_file(tmp_path: Path) -> None:
 
     async def call() -> dict[str, Any]:
         with client.new_request_context():
-            return await RunLap()(client, {"lap": lap(documents, None)})
+            return await RunLap()({"default": client}, {"lap": lap(documents, None)})
 
     assert asyncio.run(call())["success"] is True
     assert not list(tmp_path.glob("*.jsonl"))
+
+
+def test_a_lap_runs_on_the_cluster_of_its_level(tmp_path: Path) -> None:
+    """The other cluster of the race is asked for nothing; a cluster that is none of them is named."""
+    here, there = FakeElasticsearch(), FakeElasticsearch()
+    one = lap(corpus(tmp_path, [40]), tmp_path / "laps.jsonl", cluster="b")
+
+    async def call(clients: dict[str, Any]) -> dict[str, Any]:
+        with here.new_request_context():
+            return await RunLap()(clients, {"lap": one})
+
+    assert asyncio.run(call({"default": here, "b": there}))["success"] is True
+    assert here.calls == []
+    assert there.names()
+    assert json.loads((tmp_path / "laps.jsonl").read_text())["cluster"] == "b"
+    with pytest.raises(exceptions.RallyAssertionError, match="the cluster 'b', but --target-hosts names default only"):
+        asyncio.run(call({"default": here}))
+
+
+def test_new_nodes_are_waited_for(tmp_path: Path) -> None:
+    """The first lap after nodes were started anew asks until they answer; no other lap asks."""
+    client = FakeElasticsearch()
+    answers = iter([False, False, True])
+
+    async def ping() -> bool:
+        client.calls.append(("ping", {}))
+        return next(answers)
+
+    client.ping = ping  # type: ignore[attr-defined]
+    assert run(client, tmp_path, reconnects=True)["record"]["void"] is None
+    assert [name for name, _ in client.calls][:4] == ["ping", "ping", "ping", "options"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -64,10 +65,67 @@ def test_blocks_have_one_lap_of_every_level(tmp_path: Path) -> None:
     ]
 
 
+def test_a_race_may_span_several_starts(tmp_path: Path) -> None:
+    """Each start has blocks, order, warm-up and documents of its own; only its first block meets new nodes."""
+    starts = [
+        {"start": 3, "warmup_blocks": 1, "blocks": 1, "order": [["1s", "30s"], ["30s", "1s"]]},
+        {"start": 4, "warmup_blocks": 1, "blocks": 1, "order": ["30s", "1s"], "ready_file": str(tmp_path / "4")},
+    ]
+    (tmp_path / "4").touch()
+    found = laps(plan(tmp_path, starts=starts))
+    assert [(one.start, one.block, one.level, one.warm_up, one.first_document, one.reconnects) for one in found] == [
+        (3, 1, "1s", True, 0, False),
+        (3, 1, "30s", True, 0, False),
+        (3, 2, "30s", False, 20, False),
+        (3, 2, "1s", False, 20, False),
+        (4, 1, "30s", True, 0, True),
+        (4, 1, "1s", True, 0, True),
+        (4, 2, "30s", False, 20, False),
+        (4, 2, "1s", False, 20, False),
+    ]
+
+
+def test_a_start_waits_for_its_nodes(tmp_path: Path) -> None:
+    """No lap of it is run before its file is there; a stop file ends the wait and the race."""
+    ready, stop = tmp_path / "ready", tmp_path / "stop"
+    starts = [{"start": 1, "warmup_blocks": 0, "blocks": 1, "ready_file": str(ready)}]
+    source = plan(tmp_path, starts=starts, stop_file=str(stop))
+    came: list[list[Lap]] = []
+    waiting = threading.Thread(target=lambda: came.append(laps(source)))
+    waiting.start()
+    waiting.join(0.3)
+    assert waiting.is_alive()
+    assert came == []
+    ready.touch()
+    waiting.join()
+    assert [one.level for one in came[0]] == ["1s", "30s"] or [one.level for one in came[0]] == ["30s", "1s"]
+    ready.unlink()
+    stop.touch()
+    assert laps(plan(tmp_path, starts=starts, stop_file=str(stop))) == []
+
+
+@pytest.mark.parametrize(
+    ("starts", "told"),
+    [
+        ({"start": 1}, "lap_starts must be a list of objects"),
+        ([{"start": 1, "blocks": 2}], "with start, warmup_blocks and blocks"),
+        ([{"start": 1, "warmup_blocks": 1, "blocks": 1, "laps": 3}], "with start, warmup_blocks and blocks"),
+        ([{"start": 0, "warmup_blocks": 1, "blocks": 1}], "start of lap_starts must be a whole number from 1 on"),
+        ([{"start": 1, "warmup_blocks": 1, "blocks": True}], "blocks of lap_starts must be a whole number from 1 on"),
+        ([{"start": 1, "warmup_blocks": 1, "blocks": 1, "ready_file": "x"}], "must be an absolute path"),
+        ([{"start": 1, "warmup_blocks": 1, "blocks": 1, "order": [["1s"]]}], "order of 1 blocks, but there are 2"),
+    ],
+)
+def test_wrong_starts_are_refused(tmp_path: Path, starts: Any, told: str) -> None:
+    """Each mistake is named before a lap is run."""
+    with pytest.raises(exceptions.InvalidSyntax, match=told):
+        plan(tmp_path, starts=starts)
+
+
 def test_a_block_indexes_the_same_documents(tmp_path: Path) -> None:
     """Levels of a block are paired on their documents; the next block takes the next ones, around the end."""
     found = laps(plan(tmp_path))
-    assert [(one.start, one.count) for one in found] == [(0, 20)] * 2 + [(20, 20)] * 2 + [(40, 20)] * 2
+    assert [(one.first_document, one.count) for one in found] == [(0, 20)] * 2 + [(20, 20)] * 2 + [(40, 20)] * 2
 
 
 def test_levels_override_the_track(tmp_path: Path) -> None:

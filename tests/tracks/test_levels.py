@@ -308,3 +308,11 @@ def test_wrong_orders_end_in_a_sentence(order: Any, sentence: str) -> None:
     """An order that leaves a level out or has one twice is refused before the race."""
     with pytest.raises(exceptions.InvalidSyntax, match=sentence):
         lap_orders(["a", "b"], 2, order, 1)
+
+
+def test_a_level_may_name_its_cluster() -> None:
+    """Rally's default cluster has the laps of those that name none; what is no name is refused."""
+    one, other = read_levels("settings", [{"name": "a"}, {"name": "b", "cluster": "second"}])
+    assert (one.cluster, other.cluster) == ("default", "second")
+    with pytest.raises(exceptions.InvalidSyntax, match="the cluster of the level 'a' must be a name"):
+        read_levels("settings", [{"name": "a", "cluster": 2}])

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import time
+from collections.abc import Mapping
 from contextlib import nullcontext
 from typing import Any
 
@@ -32,6 +33,8 @@ from shared.read_back import read_back
 from shared.request_contexts import unmeasured
 
 MERGE_TIMEOUT = 600.0
+# Seconds for nodes that were started while the race was running to answer.
+ANSWER_TIMEOUT = 120.0
 _PATIENCE = 600  # seconds for refreshing or deleting an index
 
 
@@ -42,16 +45,27 @@ class RunLap:
     answered, its throughput is that of the lap.
     """
 
+    # Rally hands the clients of all its clusters to a runner with this name.
+    multi_cluster = True
+
     def __init__(self, merge_timeout: float = MERGE_TIMEOUT) -> None:
         self.logger = logging.getLogger(__name__)
         self._merge_timeout = merge_timeout
 
-    async def __call__(self, es: Any, params: dict[str, Any]) -> dict[str, Any]:
+    async def __call__(self, clients: Mapping[str, Any], params: dict[str, Any]) -> dict[str, Any]:
         """Run one lap.
 
-        :raises exceptions.RallyAssertionError: if no node answers any more; the lap is in the journal all the same.
+        :param clients: Rally's clients by the name of their cluster.
+        :raises exceptions.RallyAssertionError: if its cluster is none of those of the race, or no node of it answers
+            any more; the lap is in the journal all the same.
         """
         lap: Lap = params["lap"]
+        if lap.cluster not in clients:
+            raise exceptions.RallyAssertionError(
+                f"The level '{lap.level}' runs on the cluster '{lap.cluster}', but --target-hosts names "
+                f"{', '.join(clients)} only."
+            )
+        es = clients[lap.cluster]
         load, record = Load(), _circumstances(lap)
         problems: list[str] = []
         try:
@@ -78,6 +92,8 @@ class RunLap:
 
     async def _run(self, es: Any, lap: Lap, record: dict[str, Any], problems: list[str]) -> Load:
         with unmeasured(es):
+            if lap.reconnects:
+                await _answering(es)
             await _delete(es, lap.index)
             await asyncio.sleep(lap.rest)
             await put_pipelines(es, lap.pipelines)
@@ -116,7 +132,7 @@ class RunLap:
                     problems.append(str(error))
             if lap.read_back and not problems:
                 record["read_back"] = await read_back(
-                    es, lap.index, sources(lap.documents, lap.start, lap.count), lap.read_back
+                    es, lap.index, sources(lap.documents, lap.first_document, lap.count), lap.read_back
                 )
             await _delete(es, lap.index)
         return load
@@ -128,7 +144,7 @@ class RunLap:
         started, started_monotonic, driver = time.time(), time.monotonic(), os.times()
         async with probe or nullcontext():
             load = await index_documents(
-                es, bulks(lap.documents, lap.start, lap.count, lap.bulk_size, lap.index), lap.clients
+                es, bulks(lap.documents, lap.first_document, lap.count, lap.bulk_size, lap.index), lap.clients
             )
             ended, spent, disturbance = time.time(), os.times(), machine.record()
         record.update(
@@ -160,14 +176,16 @@ def _circumstances(lap: Lap) -> dict[str, Any]:
     """The record of a lap before it is run: every key that it can have."""
     return {
         "lap": lap.number,
+        "start": lap.start,
         "block": lap.block,
         "position": lap.position,
         "warm_up": lap.warm_up,
         "level": lap.level,
+        "cluster": lap.cluster,
         "index": lap.index,
         "bulk_size": lap.bulk_size,
         "clients": lap.clients,
-        "first_document": lap.start,
+        "first_document": lap.first_document,
         "documents": lap.count,
         "refresh_phase": lap.phase,
         "rest_seconds": round(lap.rest, 3),
@@ -238,6 +256,13 @@ async def _force_merge(es: Any, index: str) -> float:
     await patient.indices.forcemerge(index=index, max_num_segments=1)
     await patient.indices.refresh(index=index)
     return round(time.monotonic() - started, 3)
+
+
+async def _answering(es: Any) -> None:
+    """Wait for nodes that have just been started; the client's connections are still those to the ones before them."""
+    deadline = time.monotonic() + ANSWER_TIMEOUT
+    while not await es.ping() and time.monotonic() < deadline:
+        await asyncio.sleep(0.2)
 
 
 async def _delete(es: Any, index: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,8 +14,13 @@ from esrally.track.params import ParamSource
 from shared.freshness import refresh_seconds
 from shared.lap_order import lap_orders, load_phases
 from shared.lap_searches import Query, find_queries
+from shared.lap_starts import Start, read_starts
 from shared.levels import Level, read_levels, sorted_by, sorting_mappings
 from shared.mapping_variants import mapping_variant
+
+# Seconds; until the nodes of the next start are there, and between two looks.
+READY_TIMEOUT = 3600.0
+READY_INTERVAL = 0.1
 
 
 @dataclass(frozen=True)
@@ -22,11 +28,15 @@ class Lap:
     """One lap, ready to be run.
 
     :param number: of the lap, from 1.
-    :param block: number of the block, from 1, warm-up blocks included.
+    :param start: number of the start of the nodes that it belongs to, from 1.
+    :param ready_file: it is not run before this file exists; None for no such wait.
+    :param reconnects: whether it is the first lap on nodes that were started while the race was running.
+    :param block: number of the block in its start, from 1, warm-up blocks included.
     :param position: in the block, from 1.
+    :param cluster: Rally's name for the cluster that has the lap.
     :param body: settings and mapping of the index.
     :param documents: Rally's document sets.
-    :param start: number of the first document in the corpus, from 0.
+    :param first_document: its number in the corpus, from 0.
     :param count: documents to index.
     :param phase: share of the refresh interval between the index's creation and its load, where a probe runs and the
         lap counts; None elsewhere.
@@ -39,16 +49,20 @@ class Lap:
     """
 
     number: int
+    start: int
+    ready_file: Path | None
+    reconnects: bool
     block: int
     position: int
     warm_up: bool
     level: str
+    cluster: str
     index: str
     body: dict[str, Any]
     pipelines: Mapping[str, Any] | None
     health: str
     documents: tuple[Any, ...]
-    start: int
+    first_document: int
     count: int
     bulk_size: int
     clients: int
@@ -64,10 +78,11 @@ class Lap:
 
 
 class LapPlan(ParamSource):
-    """Plans ``warmup-blocks`` plus ``blocks`` blocks, each with one lap of every level.
+    """Plans ``warmup-blocks`` plus ``blocks`` blocks, each with one lap of every level; or those of several starts.
 
     All laps of a block index the same documents of the corpus, those of the next block the ones that follow. No block
     is begun once the file ``stop-file`` exists, so that whoever watches the journal can end the race in good order.
+    Whoever watches may also start the nodes anew between the laps of one start and those of the next.
     """
 
     def __init__(self, track: Any, params: dict[str, Any], **kwargs: Any):
@@ -90,22 +105,33 @@ class LapPlan(ParamSource):
     def params(self) -> dict[str, Any]:
         """The next lap.
 
+        Rally calls this in a thread in which nothing else runs, so it may wait here for nodes.
+
         :raises StopIteration: after the last one, or when a block is due and the stop file exists.
+        :raises exceptions.RallyAssertionError: if the nodes of the next start are not there after an hour.
         """
         if self._next == len(self._laps):
             raise StopIteration
         lap = self._laps[self._next]
-        if lap.position == 1 and self._stop_file is not None and self._stop_file.exists():
-            raise StopIteration
+        if lap.position == 1:
+            deadline = time.monotonic() + READY_TIMEOUT
+            while not self._stopped() and lap.ready_file is not None and not lap.ready_file.exists():
+                if time.monotonic() > deadline:
+                    raise exceptions.RallyAssertionError(
+                        f"Start {lap.start} was to begin once the file {lap.ready_file} exists, and it never came."
+                    )
+                time.sleep(READY_INTERVAL)
+            if self._stopped():
+                raise StopIteration
         self._next += 1
         return {"lap": lap}
+
+    def _stopped(self) -> bool:
+        return self._stop_file is not None and self._stop_file.exists()
 
 
 def _plan(track: Any, corpora: list[Any], params: dict[str, Any]) -> Iterator[Lap]:
     levels = {level.name: level for level in read_levels(params["factor"], params["levels"])}
-    warm_up = params["warmup-blocks"]
-    blocks = warm_up + params["blocks"]
-    orders = lap_orders(list(levels), blocks, params["order"], params["order-seed"])
     documents = tuple(one for corpus in corpora for one in corpus.documents)
     available = sum(one.number_of_documents for one in documents)
     count = _documents_per_lap(available, params)
@@ -115,42 +141,54 @@ def _plan(track: Any, corpora: list[Any], params: dict[str, Any]) -> Iterator[La
     sorting = [field for level in levels.values() for field in sorted_by(level)]
     bodies = {name: _body(track, level, sorting) for name, level in levels.items()}
     intervals = {name: refresh_seconds(body["settings"]) for name, body in bodies.items()}
-    # A lap of the warm-up teaches nothing of freshness: it does not wait.
-    phases: list[float | None] = [None] * blocks
-    if params["freshness-probe"]:
-        phases[warm_up:] = load_phases(params["blocks"], params["phases"], params["order-seed"])
     queries = find_queries(track, params["queries"]) if params["searches"] else ()
     number = 0
-    for block, order in enumerate(orders):
-        for position, name in enumerate(order, start=1):
-            number += 1
-            body, phase = bodies[name], phases[block]
-            wait, longest = ((phase or 0.0) * seconds for seconds in (intervals[name], max(intervals.values())))
-            yield Lap(
-                number=number,
-                block=block + 1,
-                position=position,
-                warm_up=block < warm_up,
-                level=name,
-                index=f"{params['index']}-lap",
-                body=body,
-                pipelines=params.get("pipelines"),
-                health=params["health"] or ("yellow" if _replicas(body) else "green"),
-                documents=documents,
-                start=block * count % available,
-                count=count,
-                bulk_size=levels[name].bulk_size or params["bulk-size"],
-                clients=levels[name].clients or params["bulk-clients"],
-                freshness_probe=params["freshness-probe"],
-                phase=phase,
-                rest=longest - wait,
-                wait=wait,
-                force_merge=params.get("force-merge", False),
-                read_back=params.get("read-back", 0),
-                searches=params["searches"],
-                queries=queries,
-                journal=journal,
-            )
+    for start in read_starts(params):
+        orders = lap_orders(list(levels), start.warmup_blocks + start.blocks, start.order, params["order-seed"])
+        phases = _phases(start, params)
+        for block, order in enumerate(orders):
+            for position, name in enumerate(order, start=1):
+                number += 1
+                body, phase = bodies[name], phases[block]
+                wait, longest = ((phase or 0.0) * seconds for seconds in (intervals[name], max(intervals.values())))
+                yield Lap(
+                    number=number,
+                    start=start.number,
+                    ready_file=start.ready_file if block == 0 and position == 1 else None,
+                    reconnects=start.ready_file is not None and block == 0,
+                    block=block + 1,
+                    position=position,
+                    warm_up=block < start.warmup_blocks,
+                    level=name,
+                    cluster=levels[name].cluster,
+                    index=f"{params['index']}-lap",
+                    body=body,
+                    pipelines=params.get("pipelines"),
+                    health=params["health"] or ("yellow" if _replicas(body) else "green"),
+                    documents=documents,
+                    first_document=block * count % available,
+                    count=count,
+                    bulk_size=levels[name].bulk_size or params["bulk-size"],
+                    clients=levels[name].clients or params["bulk-clients"],
+                    freshness_probe=params["freshness-probe"],
+                    phase=phase,
+                    rest=longest - wait,
+                    wait=wait,
+                    force_merge=params.get("force-merge", False),
+                    read_back=params.get("read-back", 0),
+                    searches=params["searches"],
+                    queries=queries,
+                    journal=journal,
+                )
+
+
+def _phases(start: Start, params: dict[str, Any]) -> list[float | None]:
+    """The phase of the refresh at which the loads of each block begin; None where nothing is probed."""
+    # A lap of the warm-up teaches nothing of freshness: it does not wait.
+    warm_up: list[float | None] = [None] * start.warmup_blocks
+    if not params["freshness-probe"]:
+        return warm_up + [None] * start.blocks
+    return [*warm_up, *load_phases(start.blocks, start.phases, params["order-seed"])]
 
 
 def _body(track: Any, level: Level, sorting: list[str]) -> dict[str, Any]:

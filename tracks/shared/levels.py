@@ -13,7 +13,9 @@ from esrally import exceptions
 from shared.mapping_variants import VARIANTS
 
 _DURATION = re.compile(r"[0-9]+(nanos|micros|ms|s|m|h|d)")
-_KEYS = {"name", "settings", "bulk_size", "clients", "mapping", "mode", "codec", "sort"}
+_KEYS = {"name", "settings", "bulk_size", "clients", "mapping", "mode", "codec", "sort", "cluster"}
+# What Rally calls the cluster of --target-hosts, unless that names several.
+DEFAULT_CLUSTER = "default"
 
 # Index modes as index settings. In mode logsdb Elasticsearch chooses the codec, the store type's default and the order
 # by itself; a codec of the track's would stand in its way, so it is taken away (None). Synthetic source, rebuilt from
@@ -37,6 +39,7 @@ class Level:
     :param bulk_size: documents per bulk.
     :param clients: bulks in flight at the same time.
     :param mapping: name of a mapping variant.
+    :param cluster: which of the clusters of Rally's --target-hosts has its laps.
     """
 
     name: str
@@ -44,6 +47,7 @@ class Level:
     bulk_size: int | None = None
     clients: int | None = None
     mapping: str | None = None
+    cluster: str = DEFAULT_CLUSTER
 
 
 def _refresh_interval(value: Any) -> dict[str, Any]:
@@ -161,6 +165,11 @@ def _from_object(value: Mapping[str, Any]) -> Level:
         raise exceptions.InvalidSyntax(
             f"the mapping of the level '{name}' must be one of {', '.join(VARIANTS)}, but is {mapping!r}."
         )
+    cluster = value.get("cluster", DEFAULT_CLUSTER)
+    if not isinstance(cluster, str) or not cluster:
+        raise exceptions.InvalidSyntax(
+            f"the cluster of the level '{name}' must be a name that --target-hosts has, but is {cluster!r}."
+        )
     return Level(
         name=name,
         settings={
@@ -172,6 +181,7 @@ def _from_object(value: Mapping[str, Any]) -> Level:
         bulk_size=_whole_or_none(f"the bulk_size of the level '{name}'", value.get("bulk_size")),
         clients=_whole_or_none(f"the clients of the level '{name}'", value.get("clients")),
         mapping=mapping,
+        cluster=cluster,
     )
 
 
