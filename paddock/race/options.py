@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from paddock import cars, paths
@@ -19,14 +16,13 @@ from paddock.engine import EMBEDDED, Engine, choose_engine
 from paddock.errors import UsageError, unknown
 from paddock.race import DEFAULT_CARS, RaceOptions
 from paddock.race.circumstances import CORPUS, circumstances, corpus_text, paddock_version, with_short_checksums
+from paddock.race.clusters import ClusterOptions, PreparedClusters, check_java_options, own_data_path, prepare_clusters
 from paddock.rally import preflight
 from paddock.rally.request import OPTIONS_FILE, OPTIONS_VARIABLE, ClientOptions, RaceRequest, read_client_options
 from paddock.sampling import Endpoint, check_cluster
 from paddock.tracks import Challenge, Track, check_distribution, check_parameters, load_track
 
 ON_ERROR = ("abort", "continue", "continue-on-network")
-# By the cars' names for them, as their jvm.options turn them into flags.
-COLLECTOR_FLAGS = {"g1": "-XX:+UseG1GC", "parallel": "-XX:+UseParallelGC", "z": "-XX:+UseZGC"}
 
 
 DEFAULT_TRACK = "apache"
@@ -50,10 +46,11 @@ class PreparedRace:
     corpus: CorpusRecord | None = None
 
 
-def prepare(options: RaceOptions, fetch: bool = True) -> PreparedRace:
+def prepare(options: RaceOptions, fetch: bool = True, clusters: Sequence[ClusterOptions] = ()) -> PreparedRace:
     """Check the options and get ready what the race needs: engine and corpus.
 
     :param fetch: whether to download and generate what is missing; without (--dry-run) only to say what would run.
+    :param clusters: those that are raced in the place of the options' single node.
     :raises UsageError: something was asked for that does not exist or contradicts itself.
     :raises MachineError: this machine cannot run it.
     """
@@ -72,7 +69,11 @@ def prepare(options: RaceOptions, fetch: bool = True) -> PreparedRace:
     race_id = options.race_id or str(uuid.uuid4())
     check_race_id(race_id)
     _check_target(options)
-    data_path = _data_path(options, race_id)
+    if clusters:
+        return _on_clusters(
+            options, track, challenge, race_id, prepare_clusters(clusters, race_id, options.port, fetch), fetch
+        )
+    data_path = own_data_path(options.data_path, race_id)
     node_params = {**options.car_params, **({"data_paths": str(data_path)} if data_path else {})}
     combination, notes = _cars(options, node_params)
     client_options = read_client_options(options.client_options) if options.target_hosts else ClientOptions()
@@ -119,26 +120,35 @@ def prepare(options: RaceOptions, fetch: bool = True) -> PreparedRace:
     return PreparedRace(request, track, documents, size, tuple(notes), record)
 
 
-def check_java_options(engine: Engine, combination: cars.Combination) -> None:
-    """Try the heap and the garbage collector of the cars on the Java that will run the node.
-
-    A JVM that refuses them says so to nobody: Rally throws the node's output away.
-
-    :raises UsageError: if it refuses, in its own words.
-    """
-    if engine.java is None:
-        return
-    heap = f"{combination.heap_bytes >> 10}k"
-    options = [COLLECTOR_FLAGS[combination.garbage_collector], f"-Xms{heap}", f"-Xmx{heap}"]
-    tried = subprocess.run(
-        [engine.java.home / "bin" / "java", *options, "-version"], capture_output=True, text=True, check=False
+def _on_clusters(
+    options: RaceOptions, track: Track, challenge: Challenge, race_id: str, prepared: PreparedClusters, fetch: bool
+) -> PreparedRace:
+    """The race on clusters of its own."""
+    notes = list(prepared.notes)
+    started = [cluster for cluster in prepared.clusters if cluster.engine is not None]
+    if any(cluster.engine.kind == EMBEDDED for cluster in started if cluster.engine):
+        check_distribution(track, options.params)
+    corpus, documents, size, record = _corpus(options, track, fetch, notes)
+    data = next((cluster.data_path for cluster in started if cluster.data_path), None) or paths.benchmarks_folder()
+    request = RaceRequest(
+        race_id=race_id,
+        track=track.folder,
+        challenge=challenge.name,
+        cars=tuple(dict.fromkeys(car for cluster in started for car in cluster.cars)) or ("external",),
+        engine=None,
+        track_params={**corpus, **options.params},
+        user_tags={
+            **_circumstances(started[0].engine if started else None, options, record),
+            **{key: str(value) for key, value in options.user_tags.items()},
+        },
+        circumstances=circumstances(data if started else None),
+        client_options=prepared.client_options,
+        test_mode=options.test_mode,
+        on_error=options.on_error,
+        further_arguments=tuple((options.rally_args or "").split()),
+        clusters=prepared.clusters,
     )
-    if tried.returncode != 0:
-        said = " ".join((tried.stdout + tried.stderr).split())[:200]
-        raise UsageError(
-            f"Java {engine.java.version} refuses what the cars '{combination.name}' ask of it ({' '.join(options)}): "
-            f"{said} Choose other cars or car parameters, or another Java with --java."
-        )
+    return PreparedRace(request, track, documents, size, tuple(notes), record)
 
 
 def _challenge(track: Track, name: str | None) -> Challenge:
@@ -230,16 +240,6 @@ def _planned_corpus(options: RaceOptions) -> dict[str, Any]:
     seed = recipe.seed if options.seed is None else options.seed
     file = corpus_file(recipe.track, recipe.name, documents, seed, recipe.seed)
     return {"corpus_file": file.name, "corpus_documents": documents}
-
-
-def _data_path(options: RaceOptions, race_id: str) -> Path | None:
-    if not options.data_path:
-        return None
-    folder = Path(options.data_path).expanduser().absolute()
-    if not folder.is_dir() or not os.access(folder, os.W_OK):
-        raise UsageError(f"--data-path wants a folder that can be written to, and {folder} is none: make it first.")
-    # Rally deletes the data path after the race, so it gets a folder of its own inside.
-    return folder / f"paddock-{race_id}"
 
 
 def _circumstances(engine: Engine | None, options: RaceOptions, corpus: CorpusRecord | None) -> dict[str, str]:

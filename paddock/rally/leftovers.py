@@ -16,10 +16,11 @@ import platform
 import re
 import shutil
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -170,14 +171,14 @@ class Ledger:
     :param folder: Rally's folder of the race.
     :param watcher: the process that watches over it.
     :param started: epoch seconds, for people; nothing is decided by it.
-    :param data_path: a folder outside Rally's that the node fills, or None.
+    :param data_paths: folders outside Rally's that its nodes fill.
     """
 
     race_id: str
     folder: str
     watcher: Watcher
     started: float
-    data_path: str | None = None
+    data_paths: tuple[str, ...] = ()
 
     @property
     def file(self) -> Path:
@@ -216,14 +217,14 @@ def racing() -> Iterator[list[str]]:
 
 
 @contextmanager
-def written_down(race_id: str, data_path: Path | None = None) -> Iterator[Ledger]:
+def written_down(race_id: str, data_paths: Sequence[Path] = ()) -> Iterator[Ledger]:
     """Keep the race in the ledger while the block runs; at its end, whatever ended it, clear up after it."""
     ledger = Ledger(
         race_id,
         str(paths.races_folder() / race_id),
         this_process(),
         time.time(),
-        str(data_path) if data_path else None,
+        tuple(map(str, data_paths)),
     )
     write_json(ledger.file, asdict(ledger))
     try:
@@ -255,8 +256,8 @@ def _clear_abandoned() -> list[str]:
         ledger = _read(file)
         if ledger is None:
             _remove_secrets(file.stem)
-            kept = read_record(file).get("data_path")
-            data = f", and remove {kept}" if isinstance(kept, str) and _is_data_path(kept, file.stem) else ""
+            named = [one for one in _told(file).get("data_paths") or () if _is_data_path(str(one), file.stem)]
+            data = f", and remove {', '.join(map(str, named))}" if named else ""
             with contextlib.suppress(OSError):
                 file.unlink()
                 sentences.append(
@@ -280,9 +281,9 @@ def _clear_abandoned() -> list[str]:
 def _on_disk(ledger: Ledger) -> list[Path]:
     """The folders that the race leaves behind; no installation to which a symbolic link leads: it is another's."""
     folder = paths.races_folder().resolve() / ledger.race_id
-    installations = [one for one in folder.glob("*/install") if one.resolve() == one]
-    data = [Path(ledger.data_path)] if ledger.data_path else []
-    return [one for one in (*installations, *data) if one.is_dir()]
+    places = (*folder.glob("*/install"), *folder.glob("*/*/install"))
+    installations = [one for one in places if one.resolve() == one]
+    return [one for one in (*installations, *map(Path, ledger.data_paths)) if one.is_dir()]
 
 
 def _remove_secrets(race_id: str) -> None:
@@ -296,12 +297,18 @@ def _remove_secrets(race_id: str) -> None:
 def _read(file: Path) -> Ledger | None:
     """The ledger in that file; None if it is none, or one of another version."""
     try:
-        ledger: Ledger = built(Ledger, read_record(file), str(file))
+        ledger: Ledger = built(Ledger, _told(file), str(file))
     except ValueError:
         return None
     # Whoever clears up may be root, and the file somebody else's: nothing is deleted that is not named like a race's.
     named = ledger.race_id == Path(ledger.folder).name == file.stem
-    return ledger if named and (ledger.data_path is None or _is_data_path(ledger.data_path, file.stem)) else None
+    return ledger if named and all(_is_data_path(one, file.stem) for one in ledger.data_paths) else None
+
+
+def _told(file: Path) -> dict[str, Any]:
+    """What a ledger says; an earlier version wrote down one data path at most."""
+    told = read_record(file)
+    return {"data_paths": [told["data_path"]] if told.get("data_path") else [], **told}
 
 
 def _is_data_path(path: str, race_id: str) -> bool:

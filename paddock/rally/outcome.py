@@ -60,7 +60,7 @@ def explain(race_id: str, output: Path, exit_code: int) -> RaceFailed:
     """The likeliest cause: what the node says comes first, because Rally only notices that it is gone."""
     said = rally_error(output.read_text(encoding="utf-8", errors="replace") if output.exists() else "")
     if not said or any(sign in said for sign in ("pid file", "Daemon startup", "not available", "onnect")):
-        logs = (paths.races_folder() / race_id).glob("*/logs/server/*.log")
+        logs = (paths.races_folder() / race_id).glob("**/logs/server/*.log")
         # The node's main log first.
         for log in sorted(logs, key=lambda log: ("_" in log.stem.replace("rally-benchmark", ""), log.name)):
             if problem := node_problem(log.read_text(encoding="utf-8", errors="replace")):

@@ -13,6 +13,7 @@ import psutil
 from paddock import paths
 from paddock.errors import MachineError, UsageError
 from paddock.files import require_room
+from paddock.rally.clusters import TRANSPORT_OFFSET, started
 from paddock.rally.request import RaceRequest
 
 # The admin port of Rally's actor system: one for the whole machine, whatever RALLY_HOME says (actor.py).
@@ -21,6 +22,7 @@ ACTOR_PORT = 1900
 SHUTDOWN_SECONDS = 30.0
 # The node's installation, its logs and some air; the index comes on top.
 INSTALLATION_BYTES = 500 * 2**20
+_PURPOSES = ((0, "HTTP"), (TRANSPORT_OFFSET, "transport"))
 # A race has a dozen processes.
 _MOST_NAMED = 3
 
@@ -52,14 +54,13 @@ def check_ports(request: RaceRequest) -> None:
 
     :raises MachineError: if one is taken; Rally would only say "pid file not available" after a minute.
     """
-    if not request.provisions:
-        return
-    for port, purpose in ((request.http_port, "HTTP"), (request.http_port + 100, "transport")):
+    ports = [request.http_port] if request.provisions else [node.http_port for _, node in started(request.clusters)]
+    for port, purpose in ((port + offset, what) for port in ports for offset, what in _PURPOSES):
         holder = port_holder(port)
         if holder is not None:
             raise MachineError(
                 f"Port {port}, which the node needs for {purpose}, is taken by {holder}: "
-                f"end that, or choose another with --port (the node takes it and the one 100 above)."
+                f"end that, or choose another with --port (every node takes one and the one 100 above)."
             )
 
 
@@ -86,13 +87,14 @@ def check_disk(request: RaceRequest, corpus_bytes: int) -> None:
 
     :raises MachineError: if there is less.
     """
-    if not request.provisions:
+    if not request.starts_nodes:
         return
     index = 2 * corpus_bytes
-    if request.data_path is not None:
-        require_room(request.data_path, index, "The index of this race")
-        index = 0
-    require_room(paths.races_folder(), INSTALLATION_BYTES + index, "This race")
+    for folder in request.data_paths:
+        require_room(folder, index, "The index of this race")
+    inside = not request.data_paths or any(cluster.nodes and not cluster.data_path for cluster in request.clusters)
+    installations = max(1, sum(1 for _ in started(request.clusters)))
+    require_room(paths.races_folder(), installations * INSTALLATION_BYTES + (index if inside else 0), "This race")
 
 
 def other_rally_processes() -> list[psutil.Process]:

@@ -6,7 +6,7 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from paddock import paths
 from paddock.engine import Engine
 from paddock.errors import FileError, UsageError
 from paddock.rally import DEFAULT_HTTP_PORT
+from paddock.rally.clusters import Cluster, install_arguments, installation_id, started, target_hosts
 from paddock.rally.privileges import pasted_before
 
 # Client options that the user keeps out of the command line; it stays out of the environment of Rally's processes, too.
@@ -50,6 +51,8 @@ class RaceRequest:
     :param on_error: Rally's --on-error.
     :param data_path: the folder outside Rally's that car_params give to the node, cleared up after it; or None.
     :param memory_lock: whether a car asks the node to lock its memory.
+    :param clusters: clusters of its own, side by side, in the place of ``engine`` and ``target_hosts``; those that are
+        started have nodes that outlive Rally's own launch.
     """
 
     race_id: str
@@ -69,6 +72,7 @@ class RaceRequest:
     data_path: Path | None = None
     memory_lock: bool = False
     further_arguments: tuple[str, ...] = ()
+    clusters: tuple[Cluster, ...] = ()
 
     @property
     def provisions(self) -> bool:
@@ -76,9 +80,22 @@ class RaceRequest:
         return self.engine is not None
 
     @property
+    def starts_nodes(self) -> bool:
+        """Whether nodes are started for it, by Rally or by us."""
+        return self.provisions or any(cluster.nodes for cluster in self.clusters)
+
+    @property
     def hosts(self) -> str:
-        """Where Elasticsearch answers during the race."""
+        """Where Elasticsearch answers during the race; of several clusters the first one's."""
+        if self.clusters:
+            return ",".join(self.clusters[0].addresses)
         return self.target_hosts or f"127.0.0.1:{self.http_port}"
+
+    @property
+    def data_paths(self) -> tuple[Path, ...]:
+        """The folders outside Rally's that its nodes fill."""
+        own = [cluster.data_path for cluster in self.clusters if cluster.data_path is not None]
+        return (*([self.data_path] if self.data_path else []), *own)
 
 
 def program() -> Path:
@@ -108,7 +125,8 @@ def arguments(request: RaceRequest) -> list[str]:
             words.append(f"--target-hosts=127.0.0.1:{request.http_port}")
         words += _json_option("--car-params", {**request.car_params, **request.engine.car_params})
     else:
-        words += ["--pipeline=benchmark-only", f"--target-hosts={request.target_hosts}"]
+        hosts = target_hosts(request.clusters) if request.clusters else request.target_hosts
+        words += ["--pipeline=benchmark-only", f"--target-hosts={hosts}"]
         if request.client_options.file:
             words.append(f"--client-options={request.client_options.file}")
     words += _json_option("--track-params", request.track_params)
@@ -128,20 +146,22 @@ def environment(request: RaceRequest) -> dict[str, str]:
 
 def needed_files(request: RaceRequest) -> tuple[Path, ...]:
     """What whoever runs the command must be able to read: Rally, its Python, the track, the cars, the Java."""
-    java = request.engine.java if request.engine else None
+    engines = [request.engine, *(cluster.engine for cluster in request.clusters)]
+    javas = dict.fromkeys(engine.java.home for engine in engines if engine is not None and engine.java is not None)
     return (
         program(),
         Path(sys.executable).resolve(),
         request.track / "track.json",
         paths.CARS,
-        *([java.home / "bin" / "java"] if java else []),
+        *(home / "bin" / "java" for home in javas),
     )
 
 
 def writable_folders(request: RaceRequest) -> tuple[Path, ...]:
     """The folders in which Rally, the runners of our tracks and the node make files, Rally's own first."""
     journals = [request.track_params.get(name) for name in ("lap_journal", "load_journal")]
-    downloads = request.engine is not None and not request.engine.offline
+    engines = [request.engine, *(cluster.engine for cluster in request.clusters)]
+    downloads = any(engine is not None and not engine.offline for engine in engines)
     return (
         paths.rally_folder(),
         paths.rally_log().parent,
@@ -149,7 +169,7 @@ def writable_folders(request: RaceRequest) -> tuple[Path, ...]:
         paths.data_folder(f"paddock-{request.track.name}"),  # for the offsets of test mode's corpus
         *([paths.distributions_folder()] if downloads else []),
         *(Path(journal).parent for journal in journals if journal),
-        *([request.data_path] if request.data_path else []),
+        *request.data_paths,
     )
 
 
@@ -170,7 +190,31 @@ def printable(request: RaceRequest, anew: bool = False) -> str:
     if request.client_options.private:
         elsewhere = replace(elsewhere, client_options=ClientOptions(OPTIONS_FILE))
     words = [word for word in arguments(elsewhere) if not (anew and word.startswith("--race-id="))]
-    return " ".join([*assignments, *map(shlex.quote, [*pasted_before(request.provisions), str(program()), *words])])
+    before = pasted_before(request.starts_nodes)
+    race = " ".join([*assignments, *map(shlex.quote, [*before, str(program()), *words])])
+    return "\n".join([*_before_the_race(request, before), race, *_after_the_race(request, before)])
+
+
+def _before_the_race(request: RaceRequest, before: tuple[str, ...]) -> Iterator[str]:
+    """The commands with which plain Rally installs and starts the nodes of a race's own clusters."""
+    for cluster, node in started(request.clusters):
+        java = cluster.engine.environment if cluster.engine else {}
+        assignments = [f"{name}={shlex.quote(value)}" for name, value in sorted(java.items())]
+        install = install_arguments(request.race_id, cluster, node)
+        start = [
+            "start",
+            f"--installation-id={installation_id(request.race_id, node)}",
+            f"--race-id={request.race_id}",
+            *([f"--runtime-jdk={cluster.engine.runtime_jdk}"] if cluster.engine else []),
+        ]
+        for words in (install, start):
+            yield " ".join([*assignments, *map(shlex.quote, [*before, str(program()), *words])])
+
+
+def _after_the_race(request: RaceRequest, before: tuple[str, ...]) -> Iterator[str]:
+    for _, node in started(request.clusters):
+        stop = ["stop", f"--installation-id={installation_id(request.race_id, node)}"]
+        yield " ".join(map(shlex.quote, [*before, str(program()), *stop]))
 
 
 def _pairs(values: Mapping[str, str]) -> str:

@@ -15,6 +15,7 @@ from paddock.files import writing
 from paddock.rally import leftovers, preflight
 from paddock.rally import request as command
 from paddock.rally.leftovers import RaceProcesses
+from paddock.rally.nodes import Nodes
 from paddock.rally.outcome import RaceOutcome, explain, read_outcome
 from paddock.rally.privileges import choose_identity
 from paddock.rally.process import Note, TaskProgress, run_rally
@@ -60,25 +61,35 @@ def run_race(
 
 
 def run_race_alone(
-    request: RaceRequest, observer: RaceObserver, say: Callable[[str], None], corpus_bytes: int
+    request: RaceRequest,
+    observer: RaceObserver,
+    say: Callable[[str], None],
+    corpus_bytes: int,
+    nodes: Nodes | None = None,
 ) -> RaceOutcome:
-    """The same for callers that hold the lock on races themselves (leftovers.racing)."""
+    """The same for callers that hold the lock on races themselves (leftovers.racing).
+
+    :param nodes: those of the request's own clusters, for a caller that starts them anew while the race runs.
+    """
+    nodes = nodes or Nodes(request.race_id, request.clusters, say)
     preflight.check_words(sys.argv)
     preflight.wait_for_others(say)
     preflight.check_ports(request)
     preflight.check_disk(request, corpus_bytes)
     output = race_records(request.race_id) / "rally-output.txt"
     processes = RaceProcesses(request.race_id)
-    with leftovers.written_down(request.race_id, request.data_path):
+    with leftovers.written_down(request.race_id, request.data_paths):
         identity = choose_identity(
-            request.provisions,
-            request.memory_lock,
+            request.starts_nodes,
+            request.memory_lock or any(cluster.memory_lock for cluster in request.clusters),
             command.needed_files(request),
             command.writable_folders(request),
             command.rewritten_files(),
         )
         if request.client_options.private:
             request = _with_file(request, leftovers.secrets_file(request.race_id))
+        nodes.install(identity)
+        nodes.start()
         observer.started(processes)
         try:
             exit_code = run_rally(

@@ -18,7 +18,8 @@ from paddock.imports.run import import_corpus
 from paddock.paths import PROJECT
 from paddock.race import RaceOptions
 from paddock.race.circumstances import circumstances
-from paddock.race.options import check_java_options, prepare
+from paddock.race.clusters import check_java_options
+from paddock.race.options import prepare
 from tests.sampling.fake_elasticsearch import FakeElasticsearch
 
 

@@ -1,0 +1,178 @@
+"""The nodes of a race's own clusters: installed by Rally, then started, stopped and started anew beside the race.
+
+Rally's own `esrally start` cannot be used beside a race, because every esrally command wipes Rally's folder of
+libraries (rally.py), and it starts one node after the other. So the nodes are started here as Rally's launcher does it:
+the same program, arguments and environment, from the configuration that its installer has written.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import urllib3
+
+from paddock import paths
+from paddock.errors import MachineError, RaceError
+from paddock.files import read_record
+from paddock.rally import request as command
+from paddock.rally.clusters import Cluster, Node, install_arguments, installation_id, started
+from paddock.rally.leftovers import RaceProcesses, end
+from paddock.rally.outcome import RaceFailed, node_problem, rally_error
+from paddock.rally.privileges import Identity
+
+# Seconds. On two busy cores four nodes took 40 s to start.
+START_PATIENCE = 300.0
+INSTALL_PATIENCE = 600.0
+# As Rally's launcher sets it.
+_JAVA_OPTIONS = "-XX:+ExitOnOutOfMemoryError"
+
+
+class Nodes:
+    """The nodes that are started for one race.
+
+    :param say: gets a sentence when the user has to wait for something.
+    """
+
+    def __init__(self, race_id: str, clusters: Sequence[Cluster], say: Callable[[str], None]) -> None:
+        self._race_id = race_id
+        self._clusters = tuple(cluster for cluster in clusters if cluster.nodes)
+        self._say = say
+        self._identity = Identity()
+        self._processes = RaceProcesses(race_id)
+
+    def install(self, identity: Identity) -> None:
+        """Let Rally install every node.
+
+        :param identity: as whom, and as whom they are started later.
+        :raises RaceError: if Rally fails; with what it says.
+        """
+        self._identity = identity
+        for cluster, node in started(self._clusters):
+            words = [*identity.prefix, str(command.program()), *install_arguments(self._race_id, cluster, node)]
+            ran = subprocess.run(
+                words,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                check=False,
+                timeout=INSTALL_PATIENCE,
+                env={**os.environ, **_environment(cluster), **identity.environment},
+                **identity.popen,
+            )
+            if ran.returncode != 0 or not self._configuration(node).get("binary-path"):
+                said = rally_error(ran.stdout) or f"it ended with exit code {ran.returncode}"
+                raise RaceFailed(f"Rally could not install the node {node.name}: {said}", paths.rally_log())
+
+    def start(self) -> None:
+        """Start all nodes at once, with empty data, and wait until each cluster is whole.
+
+        :raises RaceError: if a node does not start, or is another version than its contender says.
+        """
+        for cluster, node in started(self._clusters):
+            for folder in self._data_folders(cluster, node):
+                shutil.rmtree(folder, ignore_errors=True)
+        launched = [(cluster, node, self._launch(cluster, node)) for cluster, node in started(self._clusters)]
+        deadline = time.monotonic() + START_PATIENCE
+        for _, node, launcher in launched:
+            try:
+                code = launcher.wait(max(1.0, deadline - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                launcher.kill()
+                launcher.wait()
+                raise self._failed(node, f"it had not started after {START_PATIENCE:.0f} s") from None
+            if code != 0:
+                raise self._failed(node, f"it ended with exit code {code}")
+        for cluster in self._clusters:
+            self._await(cluster, deadline)
+
+    def restart(self) -> None:
+        """Stop all nodes and start them anew, with empty data.
+
+        :raises RaceError: as in :meth:`start`.
+        """
+        self.stop()
+        self.start()
+
+    def stop(self) -> None:
+        """End all nodes.
+
+        :raises MachineError: if one cannot be ended.
+        """
+        if left := end(self._processes.nodes()):
+            raise MachineError(
+                f"The node with the process id {left[0].pid} does not end, not even when it is killed: "
+                f"find out what it waits for (a disk?), or restart the machine."
+            )
+
+    def _configuration(self, node: Node) -> dict[str, object]:
+        return read_record(paths.races_folder() / installation_id(self._race_id, node) / "node-config.json")
+
+    def _data_folders(self, cluster: Cluster, node: Node) -> Iterator[Path]:
+        """The folders with the data of one node; nothing else lies in them."""
+        configuration = self._configuration(node)
+        binary, own = Path(str(configuration["binary-path"])), configuration.get("data-paths")
+        for path in map(Path, own if isinstance(own, list) else ()):
+            # As our elasticsearch.yml has it: below a data path of the user's choice each node has a folder.
+            yield path if path.is_relative_to(binary) else path / f"{binary.parents[2].name}-{node.name}"
+
+    def _launch(self, cluster: Cluster, node: Node) -> subprocess.Popen[bytes]:
+        home = Path(str(self._configuration(node)["binary-path"]))
+        environment = {"PATH": os.environ.get("PATH", os.defpath), "ES_JAVA_OPTS": _JAVA_OPTIONS}
+        if cluster.engine is not None and cluster.engine.java is not None:
+            java = cluster.engine.java.home
+            environment |= {"ES_JAVA_HOME": str(java), "JAVA_HOME": str(java)}
+            environment["PATH"] = f"{java / 'bin'}{os.pathsep}{environment['PATH']}"
+        with self._output(node).open("wb") as output:
+            return subprocess.Popen(
+                [*self._identity.prefix, str(home / "bin" / "elasticsearch"), "-d", "-p", str(home / "pid")],
+                cwd=home,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                **self._identity.popen,
+            )
+
+    def _output(self, node: Node) -> Path:
+        """What the node's launcher prints; Rally throws it away, and with it why a JVM refuses its options."""
+        return paths.races_folder() / installation_id(self._race_id, node) / "output.txt"
+
+    def _await(self, cluster: Cluster, deadline: float) -> None:
+        """Wait until the cluster has all its nodes, and see that it is what it is said to be."""
+        node = cluster.nodes[0]
+        url = f"http://127.0.0.1:{node.http_port}"
+        health = f"{url}/_cluster/health?wait_for_status=green&wait_for_nodes={len(cluster.nodes)}&timeout=5s"
+        with urllib3.PoolManager(retries=False, timeout=10.0) as http:
+            while True:
+                try:
+                    if http.request("GET", health).status == 200:
+                        version = json.loads(http.request("GET", url).data)["version"]["number"]
+                        break
+                except (urllib3.exceptions.HTTPError, ValueError, KeyError):
+                    time.sleep(0.2)
+                if time.monotonic() > deadline:
+                    raise self._failed(node, f"its cluster of {len(cluster.nodes)} was not whole in time")
+        if cluster.engine is not None and version != cluster.engine.version:
+            raise self._failed(node, f"it says that it is {version}, and should be {cluster.engine.version}")
+
+    def _failed(self, node: Node, problem: str) -> RaceError:
+        folder = paths.races_folder() / installation_id(self._race_id, node)
+        logs = [*sorted(folder.glob("*/logs/server/*.log")), self._output(node)]
+        for log in logs:
+            if log.exists() and (said := node_problem(log.read_text(encoding="utf-8", errors="replace"))):
+                return RaceFailed(f"The node {node.name} did not start ({problem}). Elasticsearch says: {said}", log)
+        return RaceFailed(f"The node {node.name} did not start: {problem}", self._output(node))
+
+
+def _environment(cluster: Cluster) -> dict[str, str]:
+    """What esrally needs to install a node of this cluster."""
+    java = cluster.engine.environment if cluster.engine else {}
+    return {**java, "RALLY_HOME": str(paths.rally_folder().parent)}
