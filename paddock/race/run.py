@@ -73,6 +73,9 @@ class _Watch:
     def tick(self) -> None:
         """Nothing to do between events: the sampler has its own clock."""
 
+    def interrupted(self) -> None:
+        """Rally ends the race by itself."""
+
     def ended(self) -> None:
         if self._bar:
             self._bar.stop()

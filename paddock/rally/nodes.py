@@ -12,7 +12,7 @@ import os
 import shutil
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import urllib3
@@ -34,15 +34,11 @@ _JAVA_OPTIONS = "-XX:+ExitOnOutOfMemoryError"
 
 
 class Nodes:
-    """The nodes that are started for one race.
+    """The nodes that are started for one race."""
 
-    :param say: gets a sentence when the user has to wait for something.
-    """
-
-    def __init__(self, race_id: str, clusters: Sequence[Cluster], say: Callable[[str], None]) -> None:
+    def __init__(self, race_id: str, clusters: Sequence[Cluster]) -> None:
         self._race_id = race_id
         self._clusters = tuple(cluster for cluster in clusters if cluster.nodes)
-        self._say = say
         self._identity = Identity()
         self._processes = RaceProcesses(race_id)
 

@@ -102,6 +102,7 @@ def run_rally(
     output: Path,
     on_event: Callable[[TaskProgress | Note], None],
     on_tick: Callable[[], None],
+    on_interrupt: Callable[[], None],
 ) -> int:
     """Run esrally to its end and return its exit code.
 
@@ -111,6 +112,7 @@ def run_rally(
     :param output: everything that it prints is kept in this file.
     :param on_event: called with what it says.
     :param on_tick: called a few times per second.
+    :param on_interrupt: called when the user wants it to stop, before Rally is told.
     :raises Interrupted: after Ctrl-C, SIGTERM or SIGHUP, when Rally has ended. The second one does not wait for it.
     """
     ours, theirs = pty.openpty()
@@ -151,6 +153,7 @@ def run_rally(
                     break
                 if interrupted and not asked_at:
                     asked_at = time.monotonic()
+                    on_interrupt()
                     # Rally's main process alone: it tells its actors, and they stop the node.
                     process.send_signal(signal.SIGINT)
                 if asked_at and (len(interrupted) > 1 or time.monotonic() - asked_at > INTERRUPT_SECONDS):

@@ -34,6 +34,9 @@ class RaceObserver(Protocol):
     def tick(self) -> None:
         """A moment has passed."""
 
+    def interrupted(self) -> None:
+        """The user wants it to stop; Rally is told next."""
+
     def ended(self) -> None:
         """Rally has ended, well or not; the node is gone."""
 
@@ -71,7 +74,7 @@ def run_race_alone(
 
     :param nodes: those of the request's own clusters, for a caller that starts them anew while the race runs.
     """
-    nodes = nodes or Nodes(request.race_id, request.clusters, say)
+    nodes = nodes or Nodes(request.race_id, request.clusters)
     preflight.check_words(sys.argv)
     preflight.wait_for_others(say)
     preflight.check_ports(request)
@@ -100,6 +103,7 @@ def run_race_alone(
                 output,
                 observer.progress,
                 observer.tick,
+                observer.interrupted,
             )
         finally:
             observer.ended()

@@ -4,6 +4,7 @@ Here is what enters, TournamentOptions; what leaves is the Result of model.
 
 model         what passes between the layers: definition, laps, result
 files         tournament files (tournaments/*.yml) and options -> definition, checked; a study's published figures
+clusters      contenders -> the clusters that they run on, side by side
 schedule      definition + seed -> the order of everything
 laps          the lap runner's lines -> laps, those void that do not count
 pairing       laps -> figures and paired differences in each metric; cautions: what they cannot tell
@@ -52,5 +53,10 @@ class TournamentOptions:
     java: Annotated[str | None, "a Java's folder, a release such as 17, or embedded"] = None
     target_hosts: Annotated[str | None, "race against this cluster (host:port,...)"] = None
     client_options: Annotated[str | None, "a .json file with Rally's client options for --target-hosts"] = None
-    port: Annotated[int, "HTTP port of the node that is started (39200)", 1, LARGEST_PORT] = DEFAULT_HTTP_PORT
+    apart: Annotated[
+        bool, "start contenders that differ at the node one after the other, where they do not fit side by side"
+    ] = False
+    port: Annotated[
+        int, "HTTP port of the node that is started (39200); more nodes get those that follow", 1, LARGEST_PORT
+    ] = DEFAULT_HTTP_PORT
     data_path: Annotated[str | None, "put the node's data into a folder of its own in this one"] = None

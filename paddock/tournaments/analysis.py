@@ -68,7 +68,7 @@ def analyse(history: History, tournament: Tournament) -> Result:
         laps=laps,
         notes=all_notes(history, tournament, laps, reach, cut, stopped),
         circumstances=recorded_circumstances(history),
-        commands=tuple(attempt.command for attempt in history.attempts),
+        commands=tuple(dict.fromkeys(attempt.command for attempt in history.attempts)),
         efficiency=efficiency(laps),
         stopped=stopped,
         void_starts=tuple(VoidStart(number, reason) for number, reason in history.void_starts(tournament).items()),

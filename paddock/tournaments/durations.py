@@ -20,6 +20,7 @@ from paddock.errors import PaddockError
 from paddock.files import read_record, write_json
 from paddock.plain_values import built, plain
 from paddock.tournaments.cautions import expected_driver_load
+from paddock.tournaments.clusters import clusters_of, distinct, runs_side_by_side
 from paddock.tournaments.laps import DONE, laps_of
 from paddock.tournaments.model import Contender, Lap, Tournament
 from paddock.tournaments.pairing import counting, paired
@@ -42,9 +43,15 @@ SEARCH_WARM_UP = 5
 SECONDS_AFTER_SEARCHES = 1.0
 # Rally's own beginning and end, and the node's.
 SECONDS_PER_START = 70.0
+# Where nodes are started while the race runs: until they are there again, and for Rally to install each of them.
+SECONDS_PER_RESTART = 20.0
+SECONDS_PER_INSTALLATION = 5.0
 # Standard deviation of the logs of laps and of starts, method.md: 10-15 % and 3-8 %.
 LAP_SD = 0.12
 START_SD = 0.05
+# Of the log ratio of two nodes of the same start that are alive side by side, beyond that of its blocks: 0.05 for ten
+# blocks of two identical nodes, eight starts.
+START_PAIR_SD = 0.03
 # And of the log ratios of blocks in bytes per document, each index merged to one segment: 0.0025 and 0.0030 in ten
 # blocks of logsdb --quick.
 SIZE_SD = 0.003
@@ -63,6 +70,7 @@ class Experience:
         without waiting for a phase of the refresh.
     :param between_searching_laps: the same with searches: (track, documents, searches) -> seconds, the median.
     :param per_start: seconds of a start beside its laps.
+    :param restart: seconds between two starts of nodes side by side, in one race.
     :param block_sds: metric -> standard deviation of the log ratios of blocks: sizes differ by less than speeds do.
     :param tournaments: how many it comes from.
     :param driver_load: as ``lap_seconds``: processor seconds of the load driver per second of load, the median.
@@ -71,6 +79,7 @@ class Experience:
     lap_seconds: Mapping[tuple[str, str, int], float] = field(default_factory=dict)
     between_laps: float = SECONDS_BETWEEN_LAPS
     per_start: float = SECONDS_PER_START
+    restart: float = SECONDS_PER_RESTART
     block_sds: Mapping[str, float] = field(default_factory=dict)
     tournaments: int = 0
     between_searching_laps: Mapping[tuple[str, int, int], float] = field(default_factory=dict)
@@ -90,8 +99,10 @@ def identity(tournament: Tournament, contender: Contender) -> str:
     params = sorted({**tournament.track_params, **contender.track_params}.items())
     level = contender.level_object
     plain = f"{tournament.challenge} {level}" if not isinstance(level, Mapping) else str({**level, "name": ""})
-    version = f" {contender.version}" if contender.version is not None else ""
-    return f"{plain} {sorted(cars)} {params}{version}"
+    node = {"version": contender.version, "nodes": contender.nodes, "data_path": contender.data_path}
+    node |= {"java": contender.java, "engine": contender.engine, "hosts": contender.target_hosts}
+    own = [f"{name} {value}" for name, value in (*node.items(), *contender.car_params.items()) if value is not None]
+    return " ".join([plain, str(sorted(cars)), str(params), *own])
 
 
 def lap_seconds(tournament: Tournament, contender: Contender, experience: Experience) -> float:
@@ -129,13 +140,17 @@ def searching(tournament: Tournament) -> tuple[str, int, int]:
 
 
 def start_seconds(tournament: Tournament, start: Start, experience: Experience) -> float:
-    """Seconds of a start with all its laps."""
+    """Seconds of a start with all its laps; the first one of nodes side by side has the race's own, too."""
     contenders = {contender.name: contender for contender in tournament.contenders}
     pause = pause_seconds(tournament, experience)
     laps = sum(
         lap_seconds(tournament, contenders[name], experience) + pause for order in start.orders for name in order
     )
-    return experience.per_start + laps + phase_seconds(tournament, start)
+    beside = experience.per_start
+    if runs_side_by_side(tournament):
+        nodes = sum(one.nodes for one in distinct(clusters_of(tournament)))
+        beside = experience.restart if start.number > 1 else beside + nodes * SECONDS_PER_INSTALLATION
+    return beside + laps + phase_seconds(tournament, start)
 
 
 def phase_seconds(tournament: Tournament, start: Start) -> float:
@@ -217,6 +232,7 @@ class Lesson:
     :param laps: of each contender.
     :param pause: seconds from the end of a lap's load to the begin of the next one's, searches included.
     :param per_start: seconds of a start beside its laps.
+    :param restart: seconds between two starts that one race spans.
     :param block_sd: standard deviation of the log ratios of blocks.
     """
 
@@ -228,6 +244,7 @@ class Lesson:
     pause: float | None
     per_start: float | None
     block_sd: float | None
+    restart: float | None = None
 
 
 def gather_experience() -> Experience:
@@ -238,6 +255,7 @@ def gather_experience() -> Experience:
         lap_seconds=_medians((key, lap.seconds) for key, lap in laps),
         between_laps=_median(one.pause for one in lessons if not one.searches) or SECONDS_BETWEEN_LAPS,
         per_start=_median(one.per_start for one in lessons) or SECONDS_PER_START,
+        restart=_median(one.restart for one in lessons) or SECONDS_PER_RESTART,
         block_sds=_medians((one.metric, one.block_sd) for one in lessons),
         tournaments=len(lessons),
         between_searching_laps=_medians(
@@ -292,7 +310,13 @@ def _learn(history: History, tournament: Tournament) -> Lesson | None:
         # The last lap searches, too, and other starts do not.
         searched = statistics.median(gaps) if tournament.searches else 0.0
         beside = attempt.ended - attempt.began - (last.began + last.seconds - first.began) - searched
-        per_start.append(max(0.0, beside))
+        if not any(other.race_id == attempt.race_id for other in history.attempts if other is not attempt):
+            per_start.append(max(0.0, beside))
+    restarts = [
+        max(0.0, later.began - sooner.ended)
+        for sooner, later in itertools.pairwise(history.attempts)
+        if sooner.race_id == later.race_id and sooner.ended is not None
+    ]
     return Lesson(
         tournament.track,
         tournament.lap_documents,
@@ -302,6 +326,7 @@ def _learn(history: History, tournament: Tournament) -> Lesson | None:
         _median(pauses),
         _median(per_start),
         _median(_block_sds(history, tournament, laps)),
+        _median(restarts),
     )
 
 

@@ -23,6 +23,10 @@ from paddock.tracks import track_names
 
 # What a factor of a grid may set beside index settings and cars, as a level has it.
 _OF_LEVEL = ("bulk_size", "clients", "mapping", "mode", "codec", "sort")
+# What makes the cluster of a contender another one, beside its cars.
+_OF_NODE = (
+    *("version", "car_params", "engine", "java", "data_path", "nodes", "target_hosts", "client_options", "own_cluster"),
+)
 
 
 def listed(entries: Sequence[Mapping[str, Any]]) -> tuple[Contender, ...]:
@@ -33,7 +37,7 @@ def listed(entries: Sequence[Mapping[str, Any]]) -> tuple[Contender, ...]:
             entry.get("level"),
             tuple(entry["cars"]) if "cars" in entry else None,
             entry.get("track_params", {}),
-            version=entry.get("version"),
+            **{name: entry[name] for name in _OF_NODE if name in entry},
         )
         for entry in entries
     )
@@ -183,12 +187,30 @@ def _problems(tournament: Tournament) -> Iterator[tuple[str, str]]:
         yield f"the metric '{tournament.metric.name}' needs the probe: add 'freshness: true'.", "metric:"
     if tournament.metric.name.startswith("query") and not tournament.searches:
         yield f"the metric '{tournament.metric.name}' needs searches: add 'searches: 20'.", "metric:"
-    if tournament.nodes > 1 and tournament.node_level:
+    for contender in tournament.contenders:
+        building = {"cars": contender.cars, "car_params": contender.car_params or None, "nodes": contender.nodes}
+        building |= {name: getattr(contender, name) for name in ("version", "engine", "java", "data_path")}
+        named = [name for name, value in building.items() if value is not None]
+        if contender.target_hosts and named:
+            yield (
+                f"'{contender.name}' is a cluster that is there, and {' and '.join(named)} would build another: leave "
+                f"one of them out.",
+                contender.name,
+            )
+        if contender.client_options and not contender.target_hosts:
+            yield (
+                f"'{contender.name}' has client_options for a cluster that is there: name its target_hosts.",
+                contender.name,
+            )
+    hosted = [one.name for one in tournament.contenders if one.target_hosts]
+    if hosted and len(hosted) < len(tournament.contenders):
         yield (
-            f"contenders with cars are nodes that are started here, one at a time, and 'nodes' asks for "
-            f"{tournament.nodes}: leave one of them out.",
-            "nodes:",
+            f"'{hosted[0]}' is a cluster that is there, and others would be started on the machine that drives the "
+            f"load: give every contender target_hosts, or none.",
+            "target_hosts:",
         )
+    if hosted and tournament.starts > 1:
+        yield "a cluster that is there is not started anew: set starts to 1.", "starts:"
 
 
 def _level_problems(tournament: Tournament, contender: Contender) -> Iterator[tuple[str, str]]:
@@ -227,7 +249,7 @@ def _level_problems(tournament: Tournament, contender: Contender) -> Iterator[tu
 
 
 def _car_problems(tournament: Tournament, contender: Contender) -> Iterator[tuple[str, str]]:
-    if contender.cars is None and contender.differs_at_the_node and not tournament.cars:
+    if contender.cars is None and contender.differs_at_the_node and not (tournament.cars or contender.target_hosts):
         yield f"the contender '{contender.name}' has no cars, and neither has the tournament: name a heap car.", "cars:"
     if contender.version is not None:
         try:
@@ -236,7 +258,7 @@ def _car_problems(tournament: Tournament, contender: Contender) -> Iterator[tupl
             yield f"the contender '{contender.name}' has a version that cannot be: {error}", contender.name
     chosen = tournament.cars if contender.cars is None else contender.cars
     try:
-        cars.combine(list(chosen), cars.load_cars(), tournament.car_params)
+        cars.combine(list(chosen), cars.load_cars(), {**tournament.car_params, **contender.car_params})
     except UsageError as error:
         wrong = next((car for car in chosen if f"'{car}'" in str(error)), contender.name)
         yield f"the contender '{contender.name}' has cars that cannot be: {error}", wrong
@@ -311,7 +333,9 @@ def read_tournament(path: Path, options: TournamentOptions | None = None, sample
         baseline=baseline,
         contenders=contenders,
         metric=METRICS[metric],
-        node_level=any(contender.differs_at_the_node for contender in contenders),
+        node_level=any(
+            contender.track_params or (options.apart and contender.differs_at_the_node) for contender in contenders
+        ),
         corpus=content.get("corpus"),
         documents=sizes.get("documents", 0 if "corpus" in content else DEFAULT_DOCUMENTS),
         lap_documents=sizes["lap_documents"],

@@ -31,7 +31,10 @@ class Contender:
     :param level: what the block challenge is told of it (index settings, bulk size, clients, mapping), JSON-like.
     :param cars: cars and mixins, if it differs at the node; None for the tournament's own.
     :param track_params: track parameters of its races, if it differs there.
-    :param version: the Elasticsearch of its nodes, if it differs there; None for the tournament's own.
+    :param version: the Elasticsearch of its nodes, if it differs there; None for the tournament's own. So are
+        ``engine``, ``java``, ``data_path`` and ``nodes`` (how many the cluster has); ``car_params`` come on top.
+    :param target_hosts: somebody's own cluster, which is not started; with ``client_options``, a file's name.
+    :param own_cluster: whether it shares its cluster with nobody, even if another is made of the same.
     :param coordinates: its place in a grid: factor -> value; empty outside of grids.
     """
 
@@ -41,6 +44,14 @@ class Contender:
     track_params: Mapping[str, Any] = field(default_factory=dict)
     coordinates: Mapping[str, Any] = field(default_factory=dict)
     version: str | None = None
+    car_params: Mapping[str, Any] = field(default_factory=dict)
+    engine: str | None = None
+    java: str | None = None
+    data_path: str | None = None
+    nodes: int | None = None
+    target_hosts: str | None = None
+    client_options: str | None = None
+    own_cluster: bool = False
 
     @property
     def level_object(self) -> Any:
@@ -51,8 +62,9 @@ class Contender:
 
     @property
     def differs_at_the_node(self) -> bool:
-        """Whether it needs a race of its own."""
-        return self.cars is not None or self.version is not None or bool(self.track_params)
+        """Whether it cannot share a node with every other contender."""
+        made_of = (self.cars, self.version, self.engine, self.java, self.data_path, self.nodes, self.target_hosts)
+        return any(one is not None for one in made_of) or bool(self.car_params) or self.own_cluster
 
 
 @dataclass(frozen=True)
@@ -79,7 +91,8 @@ class Published:
 class Tournament:
     """A tournament file, read and checked.
 
-    :param node_level: whether contenders differ at the node: then the unit is the start, not the lap.
+    :param node_level: whether each contender is held apart, in starts of its own: then the unit is the start, and no
+        lap is paired. Otherwise contenders that differ at the node have clusters side by side.
     :param baseline: name of the contender that the others are compared with.
     :param lap_documents: documents per lap.
     :param blocks: measured blocks per start (at most, if it may stop early).
@@ -93,7 +106,7 @@ class Tournament:
     :param searches: how often each of the track's queries is run after the load of a lap; 0 for no searches.
     :param force_merge: whether the index of a lap is merged to one segment per shard before it is weighed and searched.
     :param read_back: how many documents of a lap are read again and compared with what was sent; 0 for none.
-    :param nodes: nodes that the cluster must have at least; more than one cannot be started here.
+    :param nodes: nodes that each cluster has; of a cluster that is there, at least.
     :param different_answers: why searches may find something else in one contender than in another; empty if they must
         not, and a lap in which they do is void.
     :param question: what it is to answer.

@@ -8,11 +8,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from paddock import numbers
+from paddock.cars import combine, load_cars, this_machine
 from paddock.console import table
+from paddock.files import gibibytes
 from paddock.statistics.signed_rank import fewest_differences, smallest_difference
 from paddock.statistics.starts import FEWEST_STARTS
 from paddock.tournaments import durations
 from paddock.tournaments.cautions import driver_bound, few_bulks, few_for_rates, short_laps
+from paddock.tournaments.clusters import clusters_of, distinct, runs_side_by_side
 from paddock.tournaments.durations import Experience, driver_load, load_shape, phase_seconds
 from paddock.tournaments.model import Contender, Tournament
 from paddock.tournaments.pairing import ALPHA
@@ -115,7 +118,8 @@ def _resolution(
         return Resolution(smallest_difference(groups, sd, alpha=alpha), groups, "start", needed, sd)
     # As starts.index_level counts: enough starts are the units, otherwise all blocks are pooled.
     if groups >= max(FEWEST_STARTS, needed):
-        sd = block_sd / math.sqrt(tournament.blocks)
+        of_start = durations.START_PAIR_SD if runs_side_by_side(tournament) else 0.0
+        sd = math.sqrt(block_sd**2 / tournament.blocks + of_start**2)
         return Resolution(smallest_difference(groups, sd, alpha=alpha), groups, "start", needed, sd)
     share = min(1.0, tournament.budget_minutes * 60 / seconds[0]) if groups == 1 else 1.0
     blocks = max(1, int(groups * tournament.blocks * share))
@@ -155,8 +159,25 @@ def resolvable(plan: Plan) -> str:
 def _setup(tournament: Tournament) -> Iterator[str]:
     cars = ",".join(tournament.cars) if tournament.cars else "each contender's own"
     yield f"Track {tournament.track}, challenge {tournament.challenge}, cars {cars}, metric {tournament.metric.name}."
+    if runs_side_by_side(tournament):
+        yield _clusters(tournament)
     if tournament.track_params:
         yield f"Track parameters: {', '.join(f'{name} {value}' for name, value in tournament.track_params.items())}."
+
+
+def _clusters(tournament: Tournament) -> str:
+    """How many clusters are alive at once, and how much memory their heaps take together."""
+    clusters = distinct(clusters_of(tournament))
+    started = [one for one in clusters if not one.target_hosts]
+    if not started:
+        return f"{_count(len(clusters), 'cluster')} that are there already, raced side by side."
+    heaps = [combine(one.car, load_cars(), one.car_params).heap_bytes * one.nodes for one in started]
+    nodes = sum(one.nodes for one in started)
+    side_by_side = ", alive side by side" if len(started) > 1 else ""
+    return (
+        f"{_count(len(started), 'cluster')} with {_count(nodes, 'node')} in all{side_by_side}: their heaps take "
+        f"{gibibytes(sum(heaps))} of {gibibytes(this_machine().memory_bytes)}."
+    )
 
 
 def _contenders(tournament: Tournament) -> str:
@@ -175,6 +196,13 @@ def _differs(tournament: Tournament, contender: Contender) -> str:
         parts.append(f"cars {','.join(contender.cars)}")
     if contender.version is not None:
         parts.append(f"Elasticsearch {contender.version}")
+    node = {"engine": contender.engine, "Java": contender.java, "data path": contender.data_path}
+    node |= {"hosts": contender.target_hosts, **contender.car_params}
+    parts += [f"{name} {value}" for name, value in node.items() if value is not None]
+    if contender.nodes is not None:
+        parts.append(_count(contender.nodes, "node"))
+    if contender.own_cluster and not parts:
+        parts.append("a cluster of its own")
     level = contender.level_object
     if isinstance(level, dict):
         shown = {**level.get("settings", {}), **{key: level[key] for key in level if key not in ("name", "settings")}}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from paddock.engine import EMBEDDED, Engine
 from paddock.engine.versions import DEFAULT_VERSION, brings_host_name, has_index_modes
@@ -11,10 +12,12 @@ from paddock.errors import UsageError
 from paddock.paths import TRACKS
 from paddock.race import DEFAULT_CARS, RaceOptions
 from paddock.race.circumstances import CORPUS, corpus_text
+from paddock.race.clusters import ClusterOptions
 from paddock.race.options import PreparedRace, prepare
-from paddock.rally.outcome import RaceOutcome
+from paddock.rally.clusters import DEFAULT_CLUSTER, Cluster
 from paddock.rally.request import printable
 from paddock.tournaments import TournamentOptions
+from paddock.tournaments.clusters import clusters_of, distinct, runs_side_by_side
 from paddock.tournaments.model import Contender, Tournament
 from paddock.tournaments.own_corpus import UNSORTED, check_order
 from paddock.tournaments.plan import Plan
@@ -22,7 +25,7 @@ from paddock.tournaments.schedule import Start
 from paddock.tournaments.store import Stored
 from paddock.tracks.rendering import index_mappings
 
-Prepare = Callable[[RaceOptions, bool], PreparedRace]
+Prepare = Callable[[RaceOptions, bool, Sequence[ClusterOptions]], PreparedRace]
 
 
 @dataclass(frozen=True)
@@ -37,13 +40,22 @@ class Setting:
     options: TournamentOptions
     prepare: Prepare = prepare
 
-    def race(self, start: Start, attempt: int = 1, fetch: bool = True) -> PreparedRace:
-        """The race of a start, or of what is left of it.
+    def spans(self, start: Start) -> tuple[Start, ...]:
+        """The starts that one race runs from this one on: all that follow, where nodes can be started while it runs."""
+        if not runs_side_by_side(self.plan.tournament, self.options):
+            return (start,)
+        following = [one for one in self.plan.schedule if one.number > start.number]
+        return (start, *following)
+
+    def race(self, starts: Sequence[Start], attempt: int = 1, fetch: bool = True) -> PreparedRace:
+        """The race of one start, or of what is left of it, and of those that follow in the same race.
 
         :param fetch: whether to get what is missing.
         :raises PaddockError: as for any race.
         """
-        return self.prepare(race_options(self.plan.tournament, start, self.options, self.stored, attempt), fetch)
+        tournament, side_by_side = self.plan.tournament, runs_side_by_side(self.plan.tournament, self.options)
+        clusters = distinct(clusters_of(tournament, self.options)) if side_by_side else ()
+        return self.prepare(race_options(tournament, starts, self.options, self.stored, attempt), fetch, clusters)
 
 
 @dataclass(frozen=True)
@@ -67,15 +79,20 @@ def check_target(tournament: Tournament, options: TournamentOptions) -> None:
         Elasticsearch does not know.
     """
     hosts = [host for host in (options.target_hosts or "").split(",") if host.strip()]
-    if hosts and tournament.node_level:
+    if hosts and (tournament.node_level or any(one.differs_at_the_node for one in tournament.contenders)):
         raise UsageError(
             f"The contenders of '{tournament.name}' are nodes that have to be started, and --target-hosts names a "
             f"cluster that is there: leave it out."
         )
-    if tournament.nodes > max(1, len(hosts)):
+    if hosts and tournament.nodes > len(hosts):
         raise UsageError(
             f"The tournament '{tournament.name}' needs a cluster of at least {tournament.nodes} nodes, because a "
-            f"single node holds no replica: name them with --target-hosts host:port,host:port."
+            f"single node holds no replica: name all of them with --target-hosts host:port,host:port, or leave it out."
+        )
+    if tournament.nodes > 1 and tournament.node_level:
+        raise UsageError(
+            f"The contenders of '{tournament.name}' have clusters of {tournament.nodes} nodes, and one that is held "
+            f"apart has a single node: leave --apart out."
         )
     if hosts or options.engine not in (None, EMBEDDED, "official"):
         return  # what is there says itself what it is
@@ -129,14 +146,19 @@ def check_races(setting: Setting, fetch: bool, attempts: int = 0) -> Checked:
     tournament, kinds = setting.plan.tournament, {}
     for start in setting.plan.schedule:
         if start.contenders not in kinds:
-            kinds[start.contenders] = race = setting.race(start, attempts + 1, fetch)
+            kinds[start.contenders] = race = setting.race(setting.spans(start), attempts + 1, fetch)
             # The file alone cannot tell this of an imported corpus.
             if race.corpus_documents is not None and tournament.lap_documents > race.corpus_documents:
                 raise UsageError(
                     f"A lap of {tournament.lap_documents:,} documents does not fit the corpus of "
                     f"{race.corpus_documents:,}: make lap_documents smaller, or choose a larger corpus."
                 )
-    engines = {start: race.request.engine for start, race in kinds.items()}
+    engines: dict[tuple[str, ...], Engine | None] = {}
+    for names, race in kinds.items():
+        on = contenders_on(tournament, setting.options)
+        engines |= {on[cluster.name]: cluster.engine for cluster in race.request.clusters}
+        if not race.request.clusters:
+            engines[names] = race.request.engine
     _check_java(tournament, engines)
     return Checked(
         tuple(printable(race.request) for race in kinds.values()),
@@ -170,13 +192,23 @@ def _check_java(tournament: Tournament, engines: Mapping[tuple[str, ...], Engine
         )
 
 
+def contenders_on(tournament: Tournament, options: TournamentOptions) -> dict[str, tuple[str, ...]]:
+    """The names of the contenders that run on each cluster."""
+    found: dict[str, tuple[str, ...]] = {}
+    for contender, cluster in clusters_of(tournament, options).items():
+        found[cluster.name] = (*found.get(cluster.name, ()), contender)
+    return found
+
+
 def race_options(
-    tournament: Tournament, start: Start, options: TournamentOptions, stored: Stored, attempt: int = 1
+    tournament: Tournament, starts: Sequence[Start], options: TournamentOptions, stored: Stored, attempt: int = 1
 ) -> RaceOptions:
-    """The race of one start, as ``./inv race`` would be asked for it."""
+    """The race of one start, or of several on clusters side by side, as ``./inv race`` would be asked for it."""
     contenders = {contender.name: contender for contender in tournament.contenders}
+    start, side_by_side = starts[0], runs_side_by_side(tournament, options)
     first = contenders[start.contenders[0]]
     race_id = stored.race_id(start.number, attempt)
+    clusters = {name: one.name for name, one in clusters_of(tournament, options).items()} if side_by_side else {}
     own_node = not options.target_hosts
     return RaceOptions(
         track=tournament.track,
@@ -185,14 +217,19 @@ def race_options(
         params={
             **tournament.track_params,
             **first.track_params,
-            "levels": [contenders[name].level_object for name in start.contenders],
-            "lap_order": [list(order) for order in start.orders],
+            "levels": [_level(contenders[name], clusters.get(name)) for name in start.contenders],
             "warmup_blocks": start.warmup_blocks,
             "blocks": start.blocks,
+            **(
+                {"lap_starts": [_span(one, stored, race_id, one is not start) for one in starts]}
+                if side_by_side
+                else {"lap_order": [list(order) for order in start.orders]}
+            ),
             "lap_documents": tournament.lap_documents,
             "lap_journal": str(stored.lap_journal(race_id)),
             "lap_stop_file": str(stored.stop_file(race_id)),
-            **({"freshness_probe": True, "lap_phases": list(start.phases)} if tournament.freshness else {}),
+            **({"freshness_probe": True} if tournament.freshness else {}),
+            **({"lap_phases": list(start.phases)} if tournament.freshness and not side_by_side else {}),
             **({"lap_searches": tournament.searches} if tournament.searches else {}),
             **({"lap_force_merge": True} if tournament.force_merge else {}),
             **({"lap_read_back": tournament.read_back} if tournament.read_back else {}),
@@ -213,20 +250,74 @@ def race_options(
     )
 
 
-def race_circumstances(race: PreparedRace, outcome: RaceOutcome, lucene: str) -> dict[str, str]:
-    """What a start has run on, for the report."""
-    engine = race.request.engine
-    found = {"cars": ",".join(race.request.cars), "track revision": str(outcome.race.get("track-revision") or "")}
+def _level(contender: Contender, cluster: str | None) -> Any:
+    """What the block challenge is told of a contender, and on which of several clusters it runs."""
+    level = contender.level_object
+    if cluster is None:
+        return level
+    return {**(level if isinstance(level, Mapping) else {"name": str(level), "value": level}), "cluster": cluster}
+
+
+def _span(start: Start, stored: Stored, race_id: str, waits: bool) -> dict[str, Any]:
+    """One of the starts of a race, as the lap runner is told of it."""
+    return {
+        "start": start.number,
+        "warmup_blocks": start.warmup_blocks,
+        "blocks": start.blocks,
+        "order": [list(order) for order in start.orders],
+        **({"phases": list(start.phases)} if start.phases else {}),
+        **({"ready_file": str(stored.ready_file(race_id, start.number))} if waits else {}),
+    }
+
+
+def race_circumstances(
+    race: PreparedRace,
+    told: Mapping[str, Any],
+    lucene: Mapping[str, str],
+    contenders: Mapping[str, Sequence[str]],
+) -> dict[str, str]:
+    """What a start has run on, for the report.
+
+    :param told: what Rally says of the race.
+    :param lucene: the Lucene of each cluster.
+    :param contenders: the names of those that run on each cluster.
+    """
+    found = {"track revision": str(told.get("track-revision") or "")}
     if race.corpus is not None:
         found[CORPUS] = corpus_text(race.corpus)
-    if engine is not None:
-        found["Elasticsearch"] = f"{engine.version} ({engine.kind})"
-        if engine.java is not None:
-            found["Java"] = engine.java.version
+    if race.request.clusters:
+        by_cluster = {
+            ", ".join(contenders[one.name]): {**_cluster_circumstances(one), "Lucene": lucene.get(one.name, "")}
+            for one in race.request.clusters
+        }
+        for name in dict.fromkeys(name for values in by_cluster.values() for name in values):
+            found[name] = _told_apart({who: values.get(name, "") for who, values in by_cluster.items()})
     else:
-        found["Elasticsearch"] = str(outcome.race.get("cluster", {}).get("distribution-version") or "unknown")
+        found["Lucene"] = lucene.get(DEFAULT_CLUSTER, "")
+    if (engine := race.request.engine) is not None:
+        found |= {"cars": ",".join(race.request.cars), **_engine_circumstances(engine)}
+    elif not race.request.clusters:
+        found["cars"] = ",".join(race.request.cars)
+        found["Elasticsearch"] = str(told.get("cluster", {}).get("distribution-version") or "unknown")
         found["target hosts"] = race.request.hosts
-    found["Lucene"] = lucene
-    if outcome.race.get("rally-version"):
-        found["Rally"] = str(outcome.race["rally-version"])
+    if told.get("rally-version"):
+        found["Rally"] = str(told["rally-version"])
     return {name: text for name, text in found.items() if text}
+
+
+def _engine_circumstances(engine: Engine) -> dict[str, str]:
+    java = {"Java": engine.java.version} if engine.java is not None else {}
+    return {"Elasticsearch": f"{engine.version} ({engine.kind})", **java}
+
+
+def _cluster_circumstances(cluster: Cluster) -> dict[str, str]:
+    if cluster.engine is None:
+        return {"target hosts": ",".join(cluster.addresses)}
+    return {"cars": ",".join(cluster.cars), "nodes": str(len(cluster.nodes)), **_engine_circumstances(cluster.engine)}
+
+
+def _told_apart(values: Mapping[str, str]) -> str:
+    """One text for all clusters where they are alike; else each one's, with the contenders that run on it."""
+    if len(set(values.values())) == 1:
+        return next(iter(values.values()))
+    return "; ".join(f"{who}: {value}" for who, value in values.items())

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
 from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 from paddock.console import PLAIN_INTERVAL, messages, say, warn
 from paddock.errors import Interrupted, MachineError, RaceError
+from paddock.files import read_record
 from paddock.race.options import PreparedRace
+from paddock.rally.clusters import DEFAULT_CLUSTER
 from paddock.rally.leftovers import RaceProcesses
+from paddock.rally.nodes import Nodes
+from paddock.rally.outcome import race_file
 from paddock.rally.process import Note, TaskProgress
 from paddock.rally.request import printable
 from paddock.rally.run import run_race_alone
@@ -21,7 +27,7 @@ from paddock.tournaments.analysis import current_standing, is_decided
 from paddock.tournaments.laps import CUT_OFF, DONE, FAILED, Attempt, LapLines, blocks_done, laps_of
 from paddock.tournaments.model import UNDECIDED, Verdict
 from paddock.tournaments.plan import Plan
-from paddock.tournaments.races import Setting, race_circumstances
+from paddock.tournaments.races import Setting, contenders_on, race_circumstances
 from paddock.tournaments.schedule import Start
 from paddock.tournaments.store import ALL_DONE, BUDGET, DECIDED, FAILED_RACES, Journal
 
@@ -36,11 +42,12 @@ class TournamentRun:
         self._setting = setting
         self._plan = setting.plan
         self._tournament = setting.plan.tournament
-        self._stored = setting.stored
         self._journal = journal
         self._view = _View(setting.plan)
         self._warned: set[str] = set()
         self._out_of_budget = journal.elapsed > setting.plan.tournament.budget_minutes * 60
+        self.stored = setting.stored
+        self.contenders_on = contenders_on(setting.plan.tournament, setting.options)
 
     def run(self) -> str:
         """Run what is still to be run; returns why it ended.
@@ -95,54 +102,78 @@ class TournamentRun:
         return start.without(blocks_done(self._journal.history.attempts, self._tournament, start.number))
 
     def _attempt(self, start: Start, left: Start, number: int) -> None:
-        race = self._setting.race(left, number)
+        """One race: of what is left of this start, and of those that follow where nodes are started while it runs."""
+        spans = (left, *self._setting.spans(start)[1:])
+        race = self._setting.race(spans, number)
         for note in race.notes:
             if note not in self._warned:
                 self._warned.add(note)
                 warn(note)
+        nodes = Nodes(race.request.race_id, race.request.clusters)
+        watch = _Watch(self, race, nodes, spans)
+        self.begin(start, left, number, race)
+        try:
+            run_race_alone(race.request, watch, say, race.corpus_bytes, nodes)
+        except RaceError as error:
+            self.end(FAILED, str(error))
+            warn(str(error))
+        except (Interrupted, MachineError) as error:
+            self.end(CUT_OFF, str(error))
+            raise
+        else:
+            watch.close()
+
+    def begin(self, start: Start, left: Start, number: int, race: PreparedRace) -> None:
+        """An attempt at a start begins in that race."""
         self._view.start(start, number)
-        race_id = race.request.race_id
         self._journal.add(
             "start",
             start=start.number,
             attempt=number,
-            race_id=race_id,
+            race_id=race.request.race_id,
             command=printable(race.request),
             skipped=start.blocks - left.blocks,
             monotonic=time.monotonic(),
         )
-        attempt = self._journal.history.attempts[-1]
-        watch = _Watch(self, attempt, LapLines(self._stored.lap_journal(race_id)), race)
-        try:
-            outcome = run_race_alone(race.request, watch, say, race.corpus_bytes)
-        except RaceError as error:
-            self._end(attempt, FAILED, str(error))
-            warn(str(error))
-            return
-        except (Interrupted, MachineError) as error:
-            self._end(attempt, CUT_OFF, str(error))
-            raise
-        missing = left.laps - len(attempt.records)
-        if missing and not self._stored.stop_file(race_id).exists():
-            self._end(attempt, FAILED, f"The race {race_id} ended with {missing} of {left.laps} laps missing.")
-            return
-        self._end(attempt, DONE, "", race_circumstances(race, outcome, watch.lucene))
 
-    def laps_arrived(self, attempt: Attempt, lines: list[dict[str, Any]]) -> None:
-        """Write down laps that have just been run, show the standing, and see whether it is time to stop."""
+    def end(self, outcome: str, reason: str, circumstances: dict[str, str] | None = None) -> None:
+        """The attempt that is running has ended; none may be, between two starts of a race."""
+        attempt = self._journal.history.attempts[-1]
+        if attempt.ended is None:
+            self._end(attempt, outcome, reason, circumstances)
+
+    def goes_on_with(self, start: Start) -> bool:
+        """Whether a race that has come to the end of a start goes on with this one."""
+        self._look(self._standing())
+        history = self._journal.history
+        ends = history.decided or self._out_of_budget or self._too_late_for(start)
+        return not ends and not history.attempts_of(start.number)
+
+    def laps_arrived(self, lines: list[dict[str, Any]]) -> int:
+        """Write down laps that have just been run, show the standing, and see whether it is time to stop.
+
+        :returns: how many laps the attempt has by now.
+        """
+        attempt = self._journal.history.attempts[-1]
         self._add(attempt, lines)
         self._view.laps(len(lines))
         latest = attempt.records[-1].lap.block
         run = {record.lap.contender for record in attempt.records if record.lap.block == latest}
         if not self._tournament.node_level and len(run) < len(self._tournament.contenders):
-            return  # the block goes on; to compute a standing now would disturb the lap that is running
+            return len(attempt.records)  # the block goes on; a standing now would disturb the lap that is running
         standing = self._standing()
         self._view.standing(standing_text(standing))
         self._out_of_budget = self._out_of_budget or self._journal.elapsed > self._tournament.budget_minutes * 60
         if not self._tournament.node_level and self._tournament.starts == 1:
             self._look(standing)
         if self._journal.history.decided or (self._out_of_budget and not self._tournament.node_level):
-            self._stored.stop_file(attempt.race_id).touch()
+            self.stored.stop_file(attempt.race_id).touch()
+        return len(attempt.records)
+
+    def laps_of(self, start: Start) -> int:
+        """How many laps the attempt at that start has that is running, or ran last."""
+        attempts = self._journal.history.attempts_of(start.number)
+        return len(attempts[-1].records) if attempts else 0
 
     def said(self, event: TaskProgress | Note) -> None:
         """Rally says something; its own progress is coarser than ours."""
@@ -169,10 +200,12 @@ class TournamentRun:
 
     def _close_cut_off_attempts(self) -> None:
         """Take over what races that were cut off have still written, once they are gone."""
-        for attempt in self._journal.history.attempts:
+        history = self._journal.history
+        for attempt in history.attempts:
             if attempt.ended is None:
-                file = self._stored.lap_journal(attempt.race_id)
-                self._add(attempt, LapLines(file, known=len(attempt.records)).read())
+                # A race that spans several starts has written all their laps into one file.
+                known = sum(len(one.records) for one in history.attempts if one.race_id == attempt.race_id)
+                self._add(attempt, LapLines(self.stored.lap_journal(attempt.race_id), known).read())
                 self._end(attempt, CUT_OFF, "It was cut off by a kill or a power failure.")
 
     def _add(self, attempt: Attempt, lines: list[dict[str, Any]]) -> None:
@@ -191,15 +224,20 @@ class TournamentRun:
 
 
 class _Watch:
-    """Observes the race of one start and hands its laps on as they are run."""
+    """Observes one race, hands its laps on as they are run, and starts the nodes anew between two of its starts.
 
-    def __init__(self, run: TournamentRun, attempt: Attempt, lines: LapLines, race: PreparedRace) -> None:
-        self.lucene = ""
-        self._asked = False
+    :param spans: what is to be run of each start of the race.
+    """
+
+    def __init__(self, run: TournamentRun, race: PreparedRace, nodes: Nodes, spans: Sequence[Start]) -> None:
         self._run = run
-        self._attempt = attempt
-        self._lines = lines
-        self._endpoint = Endpoint.from_client_options(race.request.hosts, race.request.client_options.values)
+        self._race = race
+        self._nodes = nodes
+        self._spans = list(spans)
+        self._lines = LapLines(run.stored.lap_journal(race.request.race_id))
+        self._lucene: dict[str, str] = {}
+        self._launch: Future[None] | None = None
+        self._launcher = ThreadPoolExecutor(1)
 
     def started(self, processes: RaceProcesses) -> None:
         """Nothing to do: the lap runner measures."""
@@ -208,14 +246,68 @@ class _Watch:
         self._run.said(event)
 
     def tick(self) -> None:
-        if lines := self._lines.read():
-            if not self._asked:
-                # In the warm-up, and as cheap as a question can be.
-                self._asked, self.lucene = True, lucene_version(self._endpoint)
-            self._run.laps_arrived(self._attempt, lines)
+        if self._launch is not None and self._launch.done():
+            self._launched(self._launch)
+        for start, group in itertools.groupby(self._lines.read(), lambda line: line.get("start")):
+            if not self._lucene:
+                self._lucene = self._ask()  # in the warm-up, and as cheap as a question can be
+            if start in (None, self._spans[0].number) and self._run.laps_arrived(list(group)) == self._spans[0].laps:
+                self._next_start()
+
+    def interrupted(self) -> None:
+        # The lap runner may be waiting for nodes, and Rally for the lap runner.
+        self._run.stored.stop_file(self._race.request.race_id).touch()
 
     def ended(self) -> None:
+        self._launcher.shutdown()
         self.tick()
+
+    def close(self) -> None:
+        """The race has come to results: so has the start that was running, if it has all its laps."""
+        race_id, start = self._race.request.race_id, self._spans[0]
+        missing = start.laps - self._run.laps_of(start)
+        if missing and not self._run.stored.stop_file(race_id).exists():
+            self._run.end(FAILED, f"The race {race_id} ended with {missing} of {start.laps} laps missing.")
+        else:
+            self._run.end(DONE, "", self._circumstances())
+
+    def _next_start(self) -> None:
+        """A start has all its laps: the race ends, or its nodes are started anew, beside this thread."""
+        if len(self._spans) == 1 or self._launch is not None:
+            return
+        self._run.end(DONE, "", self._circumstances())
+        if self._run.goes_on_with(self._spans[1]):
+            self._launch = self._launcher.submit(self._nodes.restart)
+        else:
+            self._run.stored.stop_file(self._race.request.race_id).touch()
+
+    def _launched(self, launch: Future[None]) -> None:
+        """The nodes are there for the next start, or cannot be: then another race tries again."""
+        self._launch = None
+        del self._spans[0]
+        start, race_id = self._spans[0], self._race.request.race_id
+        self._run.begin(start, start, 1, self._race)
+        try:
+            launch.result()
+        except (RaceError, MachineError) as error:
+            self._run.end(FAILED, str(error))
+            self._run.stored.stop_file(race_id).touch()
+        else:
+            self._run.stored.ready_file(race_id, start.number).touch()
+
+    def _circumstances(self) -> dict[str, str]:
+        told = read_record(race_file(self._race.request.race_id))
+        return race_circumstances(self._race, told, self._lucene, self._run.contenders_on)
+
+    def _ask(self) -> dict[str, str]:
+        """The Lucene of each cluster."""
+        request = self._race.request
+        hosts = {one.name: ",".join(one.addresses) for one in request.clusters} or {DEFAULT_CLUSTER: request.hosts}
+        private = request.client_options.private
+        return {
+            name: lucene_version(Endpoint.from_client_options(text, private.get(name) or request.client_options.values))
+            for name, text in hosts.items()
+        }
 
 
 def standing_text(standing: Sequence[Verdict], most: int = 4) -> str:

@@ -216,6 +216,10 @@ class Stored:
         """What ends that race before its next block, once it exists."""
         return self.folder / "laps" / f"{race_id}.stop"
 
+    def ready_file(self, race_id: str, start: int) -> Path:
+        """What lets that race go on with that start, once it exists: the nodes are there."""
+        return self.folder / "laps" / f"{race_id}.start-{start}"
+
     def schedule(self) -> tuple[Start, ...]:
         """The schedule that was made when it began."""
         file = self.folder / "plan.json"

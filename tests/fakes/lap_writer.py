@@ -56,30 +56,36 @@ def main():
 def run(race_id, params, behaviour):
     """Write the laps; returns whether the race breaks down before it has run all of them."""
     start = race_id.partition("-s")[2]
-    orders = params["lap_order"]
-    if start in behaviour.get("stop_short", []):
-        orders = orders[:-1]
     clock = time.time()
     number = 0
-    for block, order in enumerate(orders, start=1):
-        if Path(params["lap_stop_file"]).exists():
-            return False
-        for position, level in enumerate(order, start=1):
-            if number == behaviour.get("hang", {}).get(start):
-                time.sleep(600)
-            if number == behaviour.get("breaks", {}).get(start):
-                return True
-            number += 1
-            rate = behaviour.get("rates", {}).get(level, 10_000.0) * noise(behaviour, race_id, number)
-            seconds = params["lap_documents"] / rate
-            waited = behaviour.get("waited", 0.0) if number > 1 else 0.0
-            clock += waited
-            line = record(params, number, block, position, level, seconds, clock, behaviour)
-            line |= {"rest_seconds": waited / 4, "wait_seconds": waited * 3 / 4}
-            with Path(params["lap_journal"]).open("a") as file:
-                file.write(json.dumps(line) + "\n")
-            clock += seconds * 1.25
-            time.sleep(behaviour.get("pause", 0.0))
+    for span in params.get("lap_starts") or [{"order": params["lap_order"], "warmup_blocks": params["warmup_blocks"]}]:
+        orders = span["order"]
+        if start in behaviour.get("stop_short", []):
+            orders = orders[:-1]
+        while "ready_file" in span and not Path(span["ready_file"]).exists():
+            if Path(params["lap_stop_file"]).exists():
+                return False
+            time.sleep(0.02)
+        for block, order in enumerate(orders, start=1):
+            if Path(params["lap_stop_file"]).exists():
+                return False
+            for position, level in enumerate(order, start=1):
+                if number == behaviour.get("hang", {}).get(start):
+                    time.sleep(600)
+                if number == behaviour.get("breaks", {}).get(start):
+                    return True
+                number += 1
+                rate = behaviour.get("rates", {}).get(level, 10_000.0) * noise(behaviour, race_id, number)
+                seconds = params["lap_documents"] / rate
+                waited = behaviour.get("waited", 0.0) if number > 1 else 0.0
+                clock += waited
+                line = record(params, number, block, position, level, seconds, clock, behaviour)
+                line |= {"rest_seconds": waited / 4, "wait_seconds": waited * 3 / 4, "start": span.get("start")}
+                line["warm_up"] = block <= span["warmup_blocks"]
+                with Path(params["lap_journal"]).open("a") as file:
+                    file.write(json.dumps(line) + "\n")
+                clock += seconds * 1.25
+                time.sleep(behaviour.get("pause", 0.0))
     return False
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,10 @@ import yaml
 from paddock import paths
 from paddock.corpora.record import FROM_RECIPE, CorpusRecord
 from paddock.race import RaceOptions
+from paddock.race.clusters import ClusterOptions
 from paddock.race.options import PreparedRace, check_race_id
 from paddock.rally import preflight
+from paddock.rally.clusters import Cluster
 from paddock.rally.request import RaceRequest
 from paddock.tournaments import TournamentOptions
 from paddock.tournaments.command import run_tournament
@@ -26,7 +28,9 @@ from paddock.tracks import Track
 LAP_WRITER = Path(__file__).parent.parent / "fakes" / "lap_writer.py"
 
 
-def prepare_without_elasticsearch(options: RaceOptions, fetch: bool) -> PreparedRace:
+def prepare_without_elasticsearch(
+    options: RaceOptions, fetch: bool, clusters: Sequence[ClusterOptions] = ()
+) -> PreparedRace:
     """A race against a cluster that nobody will look for: no engine, no corpus."""
     check_race_id(options.race_id or "nobody")
     request = RaceRequest(
@@ -37,6 +41,7 @@ def prepare_without_elasticsearch(options: RaceOptions, fetch: bool) -> Prepared
         None,
         track_params=dict(options.params),
         target_hosts="127.0.0.1:9",
+        clusters=tuple(Cluster(one.name, None, hosts=("127.0.0.1:9",)) for one in clusters),
     )
     track = Track("", (), (), options.track, paths.TRACKS / options.track)
     return PreparedRace(request, track, options.documents, 0, (), a_corpus())

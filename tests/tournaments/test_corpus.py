@@ -48,7 +48,7 @@ def test_races_are_asked_for_the_corpus(file: Path) -> None:
     """As ./inv race would be, with --corpus and without --documents."""
     tournament = read_tournament(file)
     [start, *_] = make_schedule(tournament, 1)
-    options = race_options(tournament, start, TournamentOptions(), Stored("t"))
+    options = race_options(tournament, [start], TournamentOptions(), Stored("t"))
     assert (options.corpus, options.documents) == ("our-web", None)
 
 

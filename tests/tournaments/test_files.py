@@ -107,8 +107,8 @@ def test_a_grid_has_a_contender_for_every_combination(definition: Write) -> None
     assert not tournament.node_level
 
 
-def test_a_grid_of_cars_is_at_node_level(definition: Write) -> None:
-    """A factor that sets cars adds them to the tournament's own, and each cell needs its own starts."""
+def test_a_grid_of_cars_may_be_held_apart(definition: Write) -> None:
+    """A factor that sets cars adds them to the tournament's own; cells get starts of their own if that is asked for."""
     file = definition(
         challenge="settings",
         contenders=None,
@@ -120,7 +120,8 @@ def test_a_grid_of_cars_is_at_node_level(definition: Write) -> None:
         ],
     )
     tournament = read_tournament(file)
-    assert tournament.node_level
+    assert not tournament.node_level
+    assert read_tournament(file, TournamentOptions(apart=True)).node_level
     assert tournament.contenders[2].cars == ("1gheap", "index-buffer-30")
     assert tournament.contenders[2].level == {"clients": 1}
 

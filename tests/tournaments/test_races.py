@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,11 +14,14 @@ from paddock.engine import Engine
 from paddock.engine.versions import Java
 from paddock.errors import FileError, UsageError
 from paddock.race import RaceOptions
+from paddock.race.clusters import ClusterOptions
 from paddock.race.options import PreparedRace
+from paddock.rally.clusters import Cluster
 from paddock.tournaments import TournamentOptions
+from paddock.tournaments.clusters import clusters_of
 from paddock.tournaments.files import find_file, read_tournament
 from paddock.tournaments.plan import make_plan
-from paddock.tournaments.races import Setting, check_orders, check_races, check_target, race_options
+from paddock.tournaments.races import Prepare, Setting, check_orders, check_races, check_target, race_options
 from paddock.tournaments.schedule import make_schedule
 from paddock.tournaments.store import Stored
 from paddock.tracks import check_parameters, load_track
@@ -63,16 +66,14 @@ def test_orders_that_can_be_pass(definition: Write) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "name", ["refresh-interval", "heap", "grid-bulk-size-clients", "codec-search", "logsdb", "disk", "versions"]
-)
+@pytest.mark.parametrize("name", ["refresh-interval", "grid-bulk-size-clients", "codec-search", "logsdb", "disk"])
 def test_the_lap_runner_plans_exactly_what_the_tournament_planned(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Through Rally's loader to the lap plan: same laps, same order, same warm-up."""
     tournament = read_tournament(find_file(name), TournamentOptions(quick=True))
     start = make_schedule(tournament, seed=3)[0]
     stored = Stored("id")
     stored.lap_journal("any").parent.mkdir(parents=True)
-    options = race_options(tournament, start, TournamentOptions(), stored)
+    options = race_options(tournament, [start], TournamentOptions(), stored)
     params = options.params
     track = load_track(tournament.track)
     check_parameters(track, params)
@@ -112,11 +113,12 @@ def test_parameters_of_the_tournament_itself_are_refused() -> None:
 
 
 def test_replicas_need_a_second_node() -> None:
-    """On one node the tournament is refused with the reason; with two it may run."""
+    """Two nodes are started for them; a cluster that is there has to have two."""
     tournament = read_tournament(find_file("replicas"))
-    with pytest.raises(UsageError, match="needs a cluster of at least 2 nodes, because a single node holds no replica"):
-        check_target(tournament, TournamentOptions())
+    check_target(tournament, TournamentOptions())
     check_target(tournament, TournamentOptions(target_hosts="a:9200,b:9200"))
+    with pytest.raises(UsageError, match="needs a cluster of at least 2 nodes, because a single node holds no replica"):
+        check_target(tournament, TournamentOptions(target_hosts="a:9200"))
 
 
 def test_nodes_cannot_be_compared_on_a_cluster_that_is_there() -> None:
@@ -145,14 +147,16 @@ def test_versions_are_compared_on_one_java(definition: Write) -> None:
     versions = [{"name": "old", "version": "8.8.2"}, {"name": "new", "version": "9.2.4"}]
     plan = make_plan(read_tournament(definition(contenders=versions, baseline="old", challenge="settings")), 1)
 
-    def prepared(javas: dict[str, str | None]) -> Callable[[RaceOptions, bool], PreparedRace]:
-        def prepare(options: RaceOptions, fetch: bool) -> PreparedRace:
-            race, java = prepare_without_elasticsearch(options, fetch), javas[options.version or ""]
-            own = Java(Path("/java"), java, "JAVA_HOME") if java else None
-            engine = Engine("embedded", options.version or "", None, own)
-            return replace(race, request=replace(race.request, engine=engine, target_hosts=None))
+    def prepared(javas: dict[str, str | None]) -> Prepare:
+        def prepare(options: RaceOptions, fetch: bool, asked: Sequence[ClusterOptions]) -> PreparedRace:
+            race = prepare_without_elasticsearch(options, fetch)
+            clusters = [Cluster(one.name, engine(one.version or "", javas[one.version or ""])) for one in asked]
+            return replace(race, request=replace(race.request, clusters=tuple(clusters)))
 
         return prepare
+
+    def engine(version: str, java: str | None) -> Engine:
+        return Engine("embedded", version, None, Java(Path("/java"), java, "JAVA_HOME") if java else None)
 
     def check(javas: dict[str, str | None]) -> Mapping[str, str]:
         return check_races(Setting(plan, Stored("id"), TournamentOptions(), prepared(javas)), fetch=False).software
@@ -164,14 +168,14 @@ def test_versions_are_compared_on_one_java(definition: Write) -> None:
 
 
 def test_a_race_has_the_cars_of_its_contender(definition: Write) -> None:
-    """Node level: cars and track parameters are the contender's own."""
+    """Track parameters of its own are those of a race of its own, and so are its cars then."""
     contenders = [
         {"name": "a", "cars": ["1gheap"]},
         {"name": "b", "cars": ["2gheap", "gc-g1"], "track_params": {"number_of_shards": 2}},
     ]
     tournament = read_tournament(definition(challenge="settings", contenders=contenders, baseline="a"))
     start = next(one for one in make_schedule(tournament, 1) if one.contenders == ("b",))
-    options = race_options(tournament, start, TournamentOptions(), Stored("id"), attempt=2)
+    options = race_options(tournament, [start], TournamentOptions(), Stored("id"), attempt=2)
     assert options.car == ("2gheap", "gc-g1")
     assert options.params["number_of_shards"] == 2
     assert options.race_id == f"id-s{start.number:03d}-2"
@@ -183,10 +187,12 @@ def test_a_contender_may_be_a_version(definition: Write) -> None:
     versions = [{"name": "old", "version": "8.8.2"}, {"name": "new", "version": "9.2.4"}]
     path = definition(contenders=versions, baseline="old", challenge="settings")
     tournament = read_tournament(path)
-    assert tournament.node_level
+    clusters = clusters_of(tournament)
+    assert {name: one.version for name, one in clusters.items()} == {"old": "8.8.2", "new": "9.2.4"}
+    apart = read_tournament(path, TournamentOptions(apart=True))
     raced = {
-        start.contenders[0]: race_options(tournament, start, TournamentOptions(), Stored("id")).version
-        for start in make_schedule(tournament, seed=1)
+        start.contenders[0]: race_options(apart, [start], TournamentOptions(), Stored("id")).version
+        for start in make_schedule(apart, seed=1)
     }
     assert raced == {"old": "8.8.2", "new": "9.2.4"}
     with pytest.raises(UsageError, match="'old' names its own, and versions are what 'small' compares"):

@@ -38,16 +38,17 @@ def process(fake_laps: Behave, tmp_path: Path) -> Callable[..., subprocess.Popen
         from tests.tournaments.conftest import disregard_other_rallies, prepare_without_elasticsearch
         disregard_other_rallies(setattr)
         try:
-            run_tournament(sys.argv[1], TournamentOptions(seed=5), prepare_without_elasticsearch)
+            options = TournamentOptions(seed=5, apart="--apart" in sys.argv)
+            run_tournament(sys.argv[1], options, prepare_without_elasticsearch)
         except PaddockError as error:
             print(error)
             sys.exit(error.exit_code)
     """)
     started: list[subprocess.Popen[str]] = []
 
-    def start(file: Path, hang: dict[str, int], laps: int) -> subprocess.Popen[str]:
+    def start(file: Path, hang: dict[str, int], laps: int, *options: str) -> subprocess.Popen[str]:
         fake_laps(rates={"30s": 13_000}, hang=hang)
-        words = [sys.executable, "-c", program, str(paths.PROJECT), str(file)]
+        words = [sys.executable, "-c", program, str(paths.PROJECT), str(file), *options]
         errors = (tmp_path / "stderr").open("w")
         started.append(subprocess.Popen(words, stdout=subprocess.PIPE, stderr=errors, text=True))
         errors.close()
@@ -149,7 +150,7 @@ def test_a_cut_off_start_at_node_level_is_repeated(
     """Where the start is the unit, half a start is none: its laps are void, and it is run anew."""
     contenders = [{"name": "small", "cars": ["512mheap"]}, {"name": "large", "cars": ["2gheap"]}]
     file = definition(challenge="settings", contenders=contenders, baseline="small", starts=2, blocks=3)
-    killed = process(file, {"002": 5}, 6 + 5)
+    killed = process(file, {"002": 5}, 6 + 5, "--apart")
     killed.send_signal(signal.SIGKILL)
     killed.wait()
     fake_laps()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from xml.etree import ElementTree as Tree
 
@@ -14,6 +14,7 @@ from paddock.errors import FileError, MachineError, UsageError
 from paddock.files import locked, write_json
 from paddock.race import RaceOptions
 from paddock.race.circumstances import circumstances
+from paddock.race.clusters import ClusterOptions
 from paddock.race.options import PreparedRace
 from paddock.rally import leftovers
 from paddock.rally.request import parse_pairs
@@ -149,12 +150,12 @@ def test_starts_that_do_not_fit_the_budget_are_not_begun(fake_laps: Behave, defi
     assert {lap.start for lap in result.laps} == {1}
 
 
-def test_node_level_contenders_get_starts_of_their_own(fake_laps: Behave, definition: Write) -> None:
+def test_contenders_that_are_held_apart_get_starts_of_their_own(fake_laps: Behave, definition: Write) -> None:
     """Every start holds one contender, groups of starts are shuffled, and the start is the unit of the verdict."""
     contenders = [{"name": "small", "cars": ["512mheap"]}, {"name": "large", "cars": ["2gheap"]}]
     fake_laps(rates={"large": 8_000})
     file = definition(challenge="settings", contenders=contenders, baseline="small", starts=7, blocks=3)
-    result = hold(file)
+    result = hold(file, apart=True)
     assert len(result.commands) == 14
     orders = [start.contenders[0] for start in find_tournament("latest").schedule()]
     assert {tuple(orders[at : at + 2]) for at in range(0, 14, 2)} == {("small", "large"), ("large", "small")}
@@ -321,7 +322,7 @@ def test_nobody_races_between_two_starts(fake_laps: Behave, definition: Write) -
     assert tournament_ids() == []
     refused = []
 
-    def race_between(options: RaceOptions, fetch: bool) -> PreparedRace:
+    def race_between(options: RaceOptions, fetch: bool, _clusters: Sequence[ClusterOptions]) -> PreparedRace:
         if options.race_id and options.race_id.endswith("s002"):
             with pytest.raises(MachineError, match="has to wait for"), leftovers.racing():
                 pass
@@ -337,7 +338,7 @@ def test_nobody_races_between_two_starts(fake_laps: Behave, definition: Write) -
 def test_what_stands_in_the_way_leaves_it_resumable(fake_laps: Behave, definition: Write) -> None:
     """A full disk, a taken port: the sentence ends with how to go on, and that works."""
 
-    def full(options: RaceOptions, fetch: bool) -> PreparedRace:
+    def full(options: RaceOptions, fetch: bool, _clusters: Sequence[ClusterOptions]) -> PreparedRace:
         if options.race_id and options.race_id.endswith("s002") and tournament_ids():
             raise MachineError("The disk is full.")
         return prepare_without_elasticsearch(options, fetch)

@@ -13,7 +13,7 @@ from esrally import exceptions
 from shared.mapping_variants import VARIANTS
 
 _DURATION = re.compile(r"[0-9]+(nanos|micros|ms|s|m|h|d)")
-_KEYS = {"name", "settings", "bulk_size", "clients", "mapping", "mode", "codec", "sort", "cluster"}
+_KEYS = {"name", "settings", "bulk_size", "clients", "mapping", "mode", "codec", "sort", "value", "cluster"}
 # What Rally calls the cluster of --target-hosts, unless that names several.
 DEFAULT_CLUSTER = "default"
 
@@ -143,10 +143,16 @@ def read_levels(factor: str, values: Any) -> tuple[Level, ...]:
 
 def _level(factor: str, value: Any) -> Level:
     if isinstance(value, Mapping):
-        return _from_object(value)
+        plain = {name: inner for name, inner in value.items() if name != "value"}
+        return _from_object({**_meaning(factor, value["value"]), **plain} if "value" in value else value)
+    return _from_object({"name": str(value), **_meaning(factor, value)})
+
+
+def _meaning(factor: str, value: Any) -> dict[str, Any]:
+    """What a plain value of this factor sets."""
     if isinstance(value, bool) or not isinstance(value, str | int):
         raise exceptions.InvalidSyntax(f"levels must hold texts, whole numbers or JSON objects, but one is {value!r}.")
-    return _from_object({"name": str(value), **FACTORS[factor](value)})
+    return FACTORS[factor](value)
 
 
 def _from_object(value: Mapping[str, Any]) -> Level:

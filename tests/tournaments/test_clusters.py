@@ -1,0 +1,150 @@
+"""Contenders side by side: which clusters they get, and one race for all starts, whatever breaks in it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from paddock.errors import FileError, RaceError
+from paddock.race.clusters import ClusterOptions
+from paddock.rally.nodes import Nodes
+from paddock.tournaments import TournamentOptions
+from paddock.tournaments.clusters import clusters_of, distinct, runs_side_by_side
+from paddock.tournaments.files import read_tournament
+from paddock.tournaments.laps import DONE, FAILED
+from paddock.tournaments.model import SLOWER
+from paddock.tournaments.store import find_tournament
+from tests.tournaments.conftest import counted, hold
+
+Behave = Callable[..., None]
+Write = Callable[..., Path]
+HEAPS = [{"name": "small", "cars": ["512mheap"]}, {"name": "large", "cars": ["2gheap"]}]
+BY_HEAP = {"challenge": "settings", "contenders": HEAPS, "baseline": "small"}
+
+
+def test_contenders_alike_at_the_node_share_a_cluster(definition: Write) -> None:
+    """Index settings need none of their own; cars, versions, disks and numbers of nodes do, and so do twins."""
+    contenders = [
+        {"name": "A", "level": {"settings": {"refresh_interval": "30s"}}},
+        {"name": "B"},
+        {"name": "C", "cars": ["1gheap"]},
+        {"name": "Twin", "own_cluster": True},
+        {"name": "8.8.2", "version": "8.8.2"},
+        {"name": "2 nodes!", "nodes": 2, "car_params": {"processors": 1}},
+        {"name": "2 nodes?", "data_path": "/disk"},
+    ]
+    tournament = read_tournament(definition(challenge="settings", contenders=contenders, baseline="B"))
+    clusters = clusters_of(tournament, TournamentOptions(java="21"))
+    names = {name: one.name for name, one in clusters.items()}
+    assert names == {
+        **dict.fromkeys(("A", "B", "C"), "default"),
+        "Twin": "twin",
+        "8.8.2": "8.8.2",
+        "2 nodes!": "2-nodes",
+        "2 nodes?": "2-nodes-2",
+    }
+    assert [one.name for one in distinct(clusters)] == ["default", "twin", "8.8.2", "2-nodes", "2-nodes-2"]
+    assert clusters["2 nodes!"] == ClusterOptions("2-nodes", ("1gheap",), {"processors": 1}, nodes=2, java="21")
+    assert clusters["2 nodes?"].data_path == "/disk"
+    assert runs_side_by_side(tournament)
+
+
+def test_one_node_for_all_is_rallys_to_start(definition: Write) -> None:
+    """Several clusters, or several nodes, are ours; --apart is one node at a time again."""
+    assert not runs_side_by_side(read_tournament(definition()))
+    assert runs_side_by_side(read_tournament(definition(nodes=2)))
+    assert runs_side_by_side(read_tournament(definition(**BY_HEAP)))
+    assert not runs_side_by_side(read_tournament(definition(**BY_HEAP), TournamentOptions(apart=True)))
+    assert not runs_side_by_side(read_tournament(definition(nodes=2)), TournamentOptions(target_hosts="a:1,b:1"))
+
+
+@pytest.mark.parametrize(
+    ("contender", "told"),
+    [
+        ({"target_hosts": "a:9200"}, "give every contender target_hosts, or none"),
+        ({"target_hosts": "a:9200", "cars": ["1gheap"]}, "that is there, and cars would build another: leave one"),
+        ({"client_options": "x.json"}, "for a cluster that is there: name its target_hosts"),
+        ({"nodes": 0}, "less than the minimum|0"),
+        ({"cars": ["1gheap"], "car_params": {"processorz": 1}}, "processorz"),
+    ],
+)
+def test_clusters_that_cannot_be_are_refused(definition: Write, contender: dict[str, object], told: str) -> None:
+    """A cluster that is there beside one that is started, and options that mean nothing together."""
+    contenders = [{"name": "a"}, {"name": "b", **contender}]
+    with pytest.raises(FileError, match=told):
+        read_tournament(definition(challenge="settings", contenders=contenders, baseline="a"))
+
+
+def test_clusters_that_are_there_are_not_started_anew(definition: Write) -> None:
+    """Several starts of them would be one start under several names."""
+    contenders = [{"name": "a", "target_hosts": "a:9200"}, {"name": "b", "target_hosts": "b:9200"}]
+    with pytest.raises(FileError, match="a cluster that is there is not started anew: set starts to 1"):
+        read_tournament(definition(challenge="settings", contenders=contenders, baseline="a", starts=2))
+
+
+def test_all_starts_of_nodes_side_by_side_are_one_race(fake_laps: Behave, definition: Write) -> None:
+    """Laps alternate between clusters, nodes are started anew between two starts, and the start is the unit."""
+    fake_laps(rates={"large": 8_000})
+    result = hold(definition(**BY_HEAP, starts=6, blocks=3, stop_early=False))
+    stored = find_tournament("latest")
+    attempts = stored.history().attempts
+    assert [(one.start, one.outcome, one.race_id) for one in attempts] == [
+        (number, DONE, f"{stored.id}-s001") for number in range(1, 7)
+    ]
+    assert len(result.commands) == 1
+    laps = [json.loads(line) for line in stored.lap_journal(f"{stored.id}-s001").read_text().splitlines()]
+    assert [line["start"] for line in laps] == [number for number in range(1, 7) for _ in range(12)]
+    planned = [(start.number, name) for start in stored.schedule() for order in start.orders for name in order]
+    assert [(lap.start, lap.contender) for lap in result.laps] == planned
+    assert len(counted(result)) == 36
+    verdict = result.main.verdicts[0]
+    assert (verdict.verdict, verdict.pairs, verdict.scope) == (SLOWER, 6, "for the configuration")
+
+
+def test_a_race_that_breaks_goes_on_with_the_start_that_it_broke(fake_laps: Behave, definition: Write) -> None:
+    """The starts before it count, its whole blocks too; another race runs what is left of it, and the others."""
+    fake_laps(breaks={"001": 12 + 6 + 3})
+    result = hold(definition(**BY_HEAP, starts=3, blocks=3, stop_early=False))
+    stored = find_tournament("latest")
+    assert [(one.start, one.outcome, one.race_id.rpartition("-s")[2]) for one in stored.history().attempts] == [
+        (1, DONE, "001"),
+        (2, FAILED, "001"),
+        (2, DONE, "002-2"),
+        (3, DONE, "002-2"),
+    ]
+    assert [lap.block for lap in counted(result) if lap.start == 2] == [4, 4, 5, 5, 6, 6]
+    assert [lap.void for lap in result.laps if lap.void] == [f"the race {result.id}-s001 failed in this block"]
+
+
+def test_nodes_that_do_not_start_again_are_tried_in_another_race(
+    fake_laps: Behave, definition: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The race that waits for them ends in good order, and what it had measured counts."""
+    fake_laps()
+    failures = ["The node small-0 did not start."]
+
+    def restart(_nodes: Nodes) -> None:
+        if failures:
+            raise RaceError(failures.pop())
+
+    monkeypatch.setattr(Nodes, "restart", restart)
+    result = hold(definition(**BY_HEAP, starts=2, blocks=3, stop_early=False))
+    attempts = find_tournament("latest").history().attempts
+    assert [(one.start, one.outcome, one.race_id.rpartition("-s")[2]) for one in attempts] == [
+        (1, DONE, "001"),
+        (2, FAILED, "001"),
+        (2, DONE, "002-2"),
+    ]
+    assert attempts[1].reason == "The node small-0 did not start."
+    assert result.stopped == "all blocks done"
+
+
+def test_the_budget_ends_the_race_between_two_starts(fake_laps: Behave, definition: Write) -> None:
+    """A start that would exceed it is not begun, and the race that would go on with it ends."""
+    result = hold(definition(**BY_HEAP, starts=4, blocks=3), budget=0.5)
+    assert result.stopped == "budget"
+    assert {lap.start for lap in result.laps} == {1}
+    assert [one.outcome for one in find_tournament("latest").history().attempts] == [DONE]
