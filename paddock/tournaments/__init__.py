@@ -53,6 +53,8 @@ class TournamentOptions:
     java: Annotated[str | None, "a Java's folder, a release such as 17, or embedded"] = None
     target_hosts: Annotated[str | None, "race against this cluster (host:port,...)"] = None
     client_options: Annotated[str | None, "a .json file with Rally's client options for --target-hosts"] = None
+    control: Annotated[bool, "add a twin of the baseline; without --quick there is one"] = False
+    no_control: Annotated[bool, "leave the twin of the baseline out"] = False
     apart: Annotated[
         bool, "start contenders that differ at the node one after the other, where they do not fit side by side"
     ] = False

@@ -5,9 +5,12 @@ from __future__ import annotations
 import itertools
 import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
+from paddock import numbers
 from paddock.statistics import verdicts as judging
+from paddock.statistics.series import FrontCut
 from paddock.statistics.starts import Units
 from paddock.tournaments.cautions import driver_loads, hides_differences
 from paddock.tournaments.laps import laps_of
@@ -54,25 +57,48 @@ def analyse(history: History, tournament: Tournament) -> Result:
         if metric == tournament.metric or any(figure(lap, metric) is not None for lap in counted):
             pairs = paired(laps, tournament, metric, looked, cut)
             until = history.decided if metric == tournament.metric else {}
-            results[metric.name] = measure(laps, tournament, metric, pairs, looked, until)
+            measured = measure(laps, tournament, metric, pairs, looked, until)
+            results[metric.name] = replace(measured, control=_control(laps, tournament, metric, looked, cut))
             if metric == tournament.metric:
                 reach = pairs.units
+    main = results.pop(tournament.metric.name)
     return Result(
         id=history.header["id"],
         tournament=tournament,
         seed=history.header["seed"],
         began=history.header["at"],
         seconds=history.elapsed,
-        main=results.pop(tournament.metric.name),
+        main=main,
         others=tuple(results.values()),
         laps=laps,
-        notes=all_notes(history, tournament, laps, reach, cut, stopped),
+        notes=(*_control_notes(main), *all_notes(history, tournament, laps, reach, cut, stopped)),
         circumstances=recorded_circumstances(history),
         commands=tuple(dict.fromkeys(attempt.command for attempt in history.attempts)),
         efficiency=efficiency(laps),
         stopped=stopped,
         void_starts=tuple(VoidStart(number, reason) for number, reason in history.void_starts(tournament).items()),
     )
+
+
+def _control(
+    laps: Sequence[Lap], tournament: Tournament, metric: Metric, looked: bool, cut: Sequence[FrontCut]
+) -> Verdict | None:
+    """The verdict on the control alone: it is no contender, so it takes nothing of their level."""
+    if tournament.control is None:
+        return None
+    pairs = paired(laps, tournament, metric, looked, cut, [tournament.control.name])
+    return judge(laps, tournament, metric, pairs, looked)[0]
+
+
+def _control_notes(main: MetricResult) -> Iterator[str]:
+    """What to make of a control that differs from its twin."""
+    if main.control is not None and main.control.verdict in (FASTER, SLOWER):
+        found = numbers.interval(main.control.low, main.control.high)
+        yield (
+            f"The control, a twin of the baseline, differs from it ({found} of it in {main.metric.name}), which happens "
+            f"by chance once in twenty times: else something beside the settings makes a difference here, and "
+            f"differences of that size mean nothing. Hold it again."
+        )
 
 
 def measure(

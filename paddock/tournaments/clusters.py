@@ -26,7 +26,7 @@ def clusters_of(tournament: Tournament, options: TournamentOptions | None = None
     """
     options = options or TournamentOptions()
     baseline = next(one for one in tournament.contenders if one.name == tournament.baseline)
-    ordered = [baseline, *(one for one in tournament.contenders if one is not baseline)]
+    ordered = [baseline, *(one for one in tournament.raced if one is not baseline)]
     known: dict[str, ClusterOptions] = {}
     found: dict[str, ClusterOptions] = {}
     for contender in ordered:
@@ -36,7 +36,7 @@ def clusters_of(tournament: Tournament, options: TournamentOptions | None = None
             taken = {one.name for one in known.values()}
             known[key] = ClusterOptions(_name(contender.name, taken) if known else DEFAULT_CLUSTER, **made_of)
         found[contender.name] = known[key]
-    return {contender.name: found[contender.name] for contender in tournament.contenders}
+    return {contender.name: found[contender.name] for contender in tournament.raced}
 
 
 def distinct(clusters: Mapping[str, ClusterOptions]) -> tuple[ClusterOptions, ...]:

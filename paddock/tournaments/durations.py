@@ -97,8 +97,8 @@ def identity(tournament: Tournament, contender: Contender) -> str:
     """What decides how fast a contender is, as a text: the same in another tournament is the same contender."""
     cars = contender.cars if contender.cars is not None else tournament.cars
     params = sorted({**tournament.track_params, **contender.track_params}.items())
-    level = contender.level_object
-    plain = f"{tournament.challenge} {level}" if not isinstance(level, Mapping) else str({**level, "name": ""})
+    level = contender.level_object if contender.level is None else contender.level
+    plain = str({**level, "name": ""}) if isinstance(level, Mapping) else f"{tournament.challenge} {level}"
     node = {"version": contender.version, "nodes": contender.nodes, "data_path": contender.data_path}
     node |= {"java": contender.java, "engine": contender.engine, "hosts": contender.target_hosts}
     own = [f"{name} {value}" for name, value in (*node.items(), *contender.car_params.items()) if value is not None]
@@ -141,7 +141,7 @@ def searching(tournament: Tournament) -> tuple[str, int, int]:
 
 def start_seconds(tournament: Tournament, start: Start, experience: Experience) -> float:
     """Seconds of a start with all its laps; the first one of nodes side by side has the race's own, too."""
-    contenders = {contender.name: contender for contender in tournament.contenders}
+    contenders = {contender.name: contender for contender in tournament.raced}
     pause = pause_seconds(tournament, experience)
     laps = sum(
         lap_seconds(tournament, contenders[name], experience) + pause for order in start.orders for name in order
@@ -291,7 +291,7 @@ def _learn(history: History, tournament: Tournament) -> Lesson | None:
     laps = laps_of(history.attempts, tournament)
     if not laps:
         return None
-    who = {contender.name: identity(tournament, contender) for contender in tournament.contenders}
+    who = {contender.name: identity(tournament, contender) for contender in tournament.raced}
     seconds = _medians((who[lap.contender], lap.seconds) for lap in counting(laps))
     driver = _medians((who[lap.contender], lap.driver_load) for lap in counting(laps))
     pauses: list[float] = []

@@ -167,7 +167,7 @@ def _known(path: Path, what: str, name: str, names: Iterable[str], where: str, w
 
 def _problems(tournament: Tournament) -> Iterator[tuple[str, str]]:
     """Pairs of a sentence and a word of the line that it is about."""
-    names = [contender.name for contender in tournament.contenders]
+    names = [contender.name for contender in tournament.raced]
     for name in names:
         if names.count(name) > 1:
             yield f"the contender '{name}' is listed twice: give each a name of its own.", name
@@ -358,9 +358,24 @@ def read_tournament(path: Path, options: TournamentOptions | None = None, sample
     )
     if len(contenders) < 2:
         raise FileError(path, "one contender alone wins nothing: add another, or more values to the grid.")
+    controlled = content.get("control", not options.quick) or options.control
+    if controlled and not options.no_control and not tournament.node_level:
+        tournament = replace(tournament, control=_twin(tournament))
     for problem, word in _problems(tournament):
         raise FileError(path, problem, line_with(path, word))
     return _changed(tournament, options)
+
+
+def _twin(tournament: Tournament) -> Contender:
+    """The control: the baseline again, on a cluster of its own where contenders differ at the node."""
+    baseline = next(one for one in tournament.contenders if one.name == tournament.baseline)
+    names = [one.name for one in tournament.contenders]
+    return replace(
+        baseline,
+        name=next(name for name in ("control", f"control of {baseline.name}") if name not in names),
+        coordinates={},
+        own_cluster=any(one.differs_at_the_node for one in tournament.contenders),
+    )
 
 
 def _baseline(content: Mapping[str, Any]) -> str:

@@ -171,7 +171,7 @@ class Attempt:
         reason = f"the race {self.race_id} failed" if self.outcome == FAILED else "the start was cut off"
         if tournament.node_level:
             return [_void(lap, reason) for lap in laps]
-        kept = self.whole_blocks(len(tournament.contenders))
+        kept = self.whole_blocks(len(tournament.raced))
         return [lap if lap.warmup or lap.block in kept else _void(lap, f"{reason} in this block") for lap in laps]
 
 
@@ -179,7 +179,7 @@ def blocks_done(attempts: Sequence[Attempt], tournament: Tournament, start: int)
     """Measured blocks of that start that count although an attempt has not come to its end, over all its attempts."""
     if tournament.node_level:
         return 0
-    return sum(len(one.whole_blocks(len(tournament.contenders))) for one in attempts if one.start == start)
+    return sum(len(one.whole_blocks(len(tournament.raced))) for one in attempts if one.start == start)
 
 
 def laps_of(attempts: Sequence[Attempt], tournament: Tournament, running: bool = False) -> tuple[Lap, ...]:
@@ -196,7 +196,7 @@ def laps_of(attempts: Sequence[Attempt], tournament: Tournament, running: bool =
 def block_of(lap: Lap, tournament: Tournament) -> tuple[int, int]:
     """What laps that belong together share: the start, at node level the group of starts, from 1; and the block."""
     # The schedule gives each group one start of every contender, and numbers starts through.
-    each = len(tournament.contenders) if tournament.node_level else 1
+    each = len(tournament.raced) if tournament.node_level else 1
     return (lap.start - 1) // each + 1, lap.block
 
 

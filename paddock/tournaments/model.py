@@ -58,7 +58,9 @@ class Contender:
         """As the block challenges want a level: a plain value that is its own name, or an object."""
         if self.level is None:
             return {"name": self.name}
-        return {"name": self.name, **self.level} if isinstance(self.level, Mapping) else self.level
+        if isinstance(self.level, Mapping):
+            return {"name": self.name, **self.level}
+        return self.level if str(self.level) == self.name else {"name": self.name, "value": self.level}
 
     @property
     def differs_at_the_node(self) -> bool:
@@ -111,6 +113,8 @@ class Tournament:
         not, and a lap in which they do is void.
     :param question: what it is to answer.
     :param notes: sentences of its author that belong beside its result.
+    :param control: a twin of the baseline, which has laps in every block and is compared with nobody but the baseline:
+        what the design itself makes of no difference. None for none.
     """
 
     name: str
@@ -143,6 +147,12 @@ class Tournament:
     notes: tuple[str, ...] = ()
     force_merge: bool = False
     read_back: int = 0
+    control: Contender | None = None
+
+    @property
+    def raced(self) -> tuple[Contender, ...]:
+        """Everybody who has laps: the contenders, and the control."""
+        return self.contenders if self.control is None else (*self.contenders, self.control)
 
 
 @dataclass(frozen=True)
@@ -295,11 +305,15 @@ class Absolute:
 
 @dataclass(frozen=True)
 class MetricResult:
-    """Verdicts and absolute values in one metric."""
+    """Verdicts and absolute values in one metric.
+
+    :param control: the verdict on the control, by itself; None without one.
+    """
 
     metric: Metric
     verdicts: tuple[Verdict, ...]
     absolutes: tuple[Absolute, ...]
+    control: Verdict | None = None
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,7 @@ def figures_by_block(laps: Sequence[Lap], tournament: Tournament, metric: Metric
     return [
         {
             contender.name: [found.get((start, block, contender.name)) for owner, block in blocks if owner == start]
-            for contender in tournament.contenders
+            for contender in tournament.raced
         }
         for start in sorted({start for start, _ in blocks})
     ]
@@ -117,6 +117,7 @@ def paired(
     metric: Metric,
     looked: bool = False,
     cut: Sequence[FrontCut] = (),
+    names: Sequence[str] | None = None,
 ) -> Paired:
     """The differences that are judged.
 
@@ -126,13 +127,14 @@ def paired(
     :param looked: for the e-process, which judges blocks if there is one start, and otherwise starts: with several the
         claim is about the configuration, so blocks of the first start must not end the tournament.
     :param cut: blocks to leave out at the front of each start; none for the e-process.
+    :param names: who is compared with the baseline, all together; None for all rivals.
     """
     unmeasured = {}
-    for contender in tournament.contenders:
+    for contender in tournament.raced:
         mine = counting(laps, contender.name)
         if missing := sum(figure(lap, metric) is None for lap in mine):
             unmeasured[contender.name] = missing / len(mine)
-    baseline, others = tournament.baseline, rivals(tournament)
+    baseline, others = tournament.baseline, rivals(tournament) if names is None else names
     alpha = ALPHA / len(others)
     if tournament.node_level:
         groups = list(figures_by_group(laps, tournament, metric).values())

@@ -79,7 +79,7 @@ def make_plan(tournament: Tournament, seed: int, experience: Experience | None =
     seconds = tuple(durations.start_seconds(tournament, start, experience) for start in schedule)
     fits = _fitting(tournament, schedule, seconds)
     laps = [durations.lap_seconds(tournament, contender, experience) for contender in tournament.contenders]
-    per_block = sum(laps) / len(laps) if tournament.node_level else sum(laps)
+    per_block = sum(laps) / len(laps) * (1 if tournament.node_level else len(tournament.raced))
     return Plan(
         tournament,
         seed,
@@ -185,6 +185,8 @@ def _contenders(tournament: Tournament) -> str:
         [contender.name, "baseline" if contender.name == tournament.baseline else "", _differs(tournament, contender)]
         for contender in tournament.contenders[:_CONTENDERS_SHOWN]
     ]
+    if tournament.control is not None:
+        rows.append([tournament.control.name, "control", "nothing: a twin of the baseline"])
     text = str(table(("contender", "", "differs in"), rows))
     more = len(tournament.contenders) - _CONTENDERS_SHOWN
     return f"{text}\n... and {more} more." if more > 0 else text
@@ -218,7 +220,7 @@ def _schedule(plan: Plan) -> Iterator[str]:
     tournament = plan.tournament
     if tournament.node_level:
         yield (
-            f"{_count(tournament.starts, 'start')} of each of {len(tournament.contenders)} contenders, in coin-flip "
+            f"{_count(tournament.starts, 'start')} of each of {len(tournament.raced)} contenders, in coin-flip "
             f"order; in each {_count(tournament.warmup_blocks, 'lap')} of warm-up and {tournament.blocks} that count."
         )
     else:

@@ -204,7 +204,7 @@ def race_options(
     tournament: Tournament, starts: Sequence[Start], options: TournamentOptions, stored: Stored, attempt: int = 1
 ) -> RaceOptions:
     """The race of one start, or of several on clusters side by side, as ``./inv race`` would be asked for it."""
-    contenders = {contender.name: contender for contender in tournament.contenders}
+    contenders = {contender.name: contender for contender in tournament.raced}
     start, side_by_side = starts[0], runs_side_by_side(tournament, options)
     first = contenders[start.contenders[0]]
     race_id = stored.race_id(start.number, attempt)

@@ -159,7 +159,7 @@ class TournamentRun:
         self._view.laps(len(lines))
         latest = attempt.records[-1].lap.block
         run = {record.lap.contender for record in attempt.records if record.lap.block == latest}
-        if not self._tournament.node_level and len(run) < len(self._tournament.contenders):
+        if not self._tournament.node_level and len(run) < len(self._tournament.raced):
             return len(attempt.records)  # the block goes on; a standing now would disturb the lap that is running
         standing = self._standing()
         self._view.standing(standing_text(standing))

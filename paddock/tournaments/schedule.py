@@ -93,7 +93,7 @@ def make_schedule(tournament: Tournament, seed: int) -> tuple[Start, ...]:
     Index level: every start runs all contenders, each block in an order of its own. Node level: every group of starts
     runs each contender once, in coin-flip order, and a start holds laps of one contender only.
     """
-    names = tuple(contender.name for contender in tournament.contenders)
+    names = tuple(contender.name for contender in tournament.raced)
     blocks = tournament.warmup_blocks + tournament.blocks
     starts: list[Start] = []
 

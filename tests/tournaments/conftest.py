@@ -92,6 +92,7 @@ def a_definition(**changes: Any) -> dict[str, Any]:
         "blocks": 12,
         "starts": 1,
         "budget_minutes": 100_000,
+        "control": False,
         **changes,
     }
     return {key: value for key, value in content.items() if value is not None}

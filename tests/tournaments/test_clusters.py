@@ -148,3 +148,40 @@ def test_the_budget_ends_the_race_between_two_starts(fake_laps: Behave, definiti
     assert result.stopped == "budget"
     assert {lap.start for lap in result.laps} == {1}
     assert [one.outcome for one in find_tournament("latest").history().attempts] == [DONE]
+
+
+def test_a_control_is_a_twin_of_the_baseline(fake_laps: Behave, definition: Write) -> None:
+    """It has laps in every block, is no contender of the verdicts, and is said to be alike if it is."""
+    fake_laps(rates={"30s": 12_000}, noise=0.01)
+    result = hold(definition(control=True, stop_early=False))
+    assert {lap.contender for lap in result.laps} == {"1s", "30s", "control"}
+    assert [one.contender for one in result.main.verdicts] == ["30s"]
+    assert [one.contender for one in result.main.absolutes] == ["1s", "30s"]
+    control = result.main.control
+    assert control is not None
+    assert control.low <= 1 <= control.high
+    assert not any("control" in note for note in result.notes)
+
+
+def test_a_control_that_differs_is_told_first(fake_laps: Behave, definition: Write) -> None:
+    """Then something beside the settings makes a difference, and verdicts of that size mean nothing."""
+    fake_laps(rates={"control": 12_000}, noise=0.01)
+    result = hold(definition(control=True, stop_early=False))
+    assert result.notes[0].startswith("The control, a twin of the baseline, differs from it (")
+
+
+def test_a_control_has_a_node_of_its_own_where_contenders_have(definition: Write) -> None:
+    """Two nodes made alike differ by what nodes differ by; --quick and --no-control leave it out, --apart does."""
+    quick = {"lap_documents": 1000}
+    file = definition(**BY_HEAP, control=None, quick=quick)
+    tournament = read_tournament(file)
+    assert tournament.control is not None
+    assert clusters_of(tournament)["control"].car == clusters_of(tournament)["small"].car
+    assert len(distinct(clusters_of(tournament))) == 3
+    assert read_tournament(file, TournamentOptions(quick=True)).control is None
+    assert read_tournament(file, TournamentOptions(quick=True, control=True)).control is not None
+    assert read_tournament(file, TournamentOptions(no_control=True)).control is None
+    assert read_tournament(file, TournamentOptions(apart=True)).control is None
+    levels = read_tournament(definition(control=True))
+    assert len(distinct(clusters_of(levels))) == 1
+    assert levels.raced[-1].level_object == {"name": "control", "value": "1s"}

@@ -35,7 +35,7 @@ def test_every_tournament_of_the_project_can_be_planned(
     from shared.lap_order import lap_orders
     from shared.levels import read_levels
 
-    contenders = {contender.name: contender for contender in tournament.contenders}
+    contenders = {contender.name: contender for contender in tournament.raced}
     for start in plan.schedule:
         levels = read_levels(tournament.challenge, [contenders[name].level_object for name in start.contenders])
         names = [level.name for level in levels]
