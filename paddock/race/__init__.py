@@ -3,6 +3,7 @@
 Here is what enters, RaceOptions; what leaves is a RaceRecord (summary.py), kept with the race and read by reports.
 
 options       the options -> a prepared race, every name checked before anything is started or made
+clusters      the same for a race of several clusters, or of one with several nodes
 circumstances on which machine, as whom, with which Paddock and on which corpus
 run           the race itself, with its sampler, what a person sees of it and of its summary, and how to repeat it
 race_results  what Rally's race.json says, queries while the data grows among it; sampled: what the samples say
@@ -59,6 +60,7 @@ class RaceOptions:
     data_path: Annotated[str | None, "put the node's data into a folder of its own in this one, to compare disks"] = (
         None
     )
+    nodes: Annotated[int, "nodes of the cluster that is started, all on this machine (1)", 1, 8] = 1
     on_error: Annotated[str, "abort, continue or continue-on-network"] = "abort"
     user_tags: Annotated[Mapping[str, Any], "name:value,... kept with the result"] = field(default_factory=dict)
     race_id: Annotated[str | None, "Rally's race id"] = None

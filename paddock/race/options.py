@@ -18,6 +18,7 @@ from paddock.race import DEFAULT_CARS, RaceOptions
 from paddock.race.circumstances import CORPUS, circumstances, corpus_text, paddock_version, with_short_checksums
 from paddock.race.clusters import ClusterOptions, PreparedClusters, check_java_options, own_data_path, prepare_clusters
 from paddock.rally import preflight
+from paddock.rally.clusters import DEFAULT_CLUSTER
 from paddock.rally.request import OPTIONS_FILE, OPTIONS_VARIABLE, ClientOptions, RaceRequest, read_client_options
 from paddock.sampling import Endpoint, check_cluster
 from paddock.tracks import Challenge, Track, check_distribution, check_parameters, load_track
@@ -69,10 +70,11 @@ def prepare(options: RaceOptions, fetch: bool = True, clusters: Sequence[Cluster
     race_id = options.race_id or str(uuid.uuid4())
     check_race_id(race_id)
     _check_target(options)
+    if options.nodes > 1:
+        clusters = (_own_cluster(options),)
     if clusters:
-        return _on_clusters(
-            options, track, challenge, race_id, prepare_clusters(clusters, race_id, options.port, fetch), fetch
-        )
+        prepared = prepare_clusters(clusters, race_id, options.port, fetch)
+        return _on_clusters(options, track, challenge, race_id, prepared, fetch)
     data_path = own_data_path(options.data_path, race_id)
     node_params = {**options.car_params, **({"data_paths": str(data_path)} if data_path else {})}
     combination, notes = _cars(options, node_params)
@@ -118,6 +120,20 @@ def prepare(options: RaceOptions, fetch: bool = True, clusters: Sequence[Cluster
         further_arguments=tuple((options.rally_args or "").split()),
     )
     return PreparedRace(request, track, documents, size, tuple(notes), record)
+
+
+def _own_cluster(options: RaceOptions) -> ClusterOptions:
+    """The cluster of a race that asks for several nodes."""
+    return ClusterOptions(
+        DEFAULT_CLUSTER,
+        options.car,
+        options.car_params,
+        options.version,
+        options.engine,
+        options.java,
+        options.data_path,
+        options.nodes,
+    )
 
 
 def _on_clusters(
@@ -191,6 +207,7 @@ def _check_target(options: RaceOptions) -> None:
         "--car-params": options.car_params,
         "--data-path": options.data_path,
         "--car": options.car != DEFAULT_CARS,
+        "--nodes": options.nodes != 1,
     }
     contradicting = [name for name, value in built.items() if value]
     if contradicting:

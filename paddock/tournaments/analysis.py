@@ -95,8 +95,8 @@ def _control_notes(main: MetricResult) -> Iterator[str]:
     if main.control is not None and main.control.verdict in (FASTER, SLOWER):
         found = numbers.interval(main.control.low, main.control.high)
         yield (
-            f"The control, a twin of the baseline, differs from it ({found} of it in {main.metric.name}), which happens "
-            f"by chance once in twenty times: else something beside the settings makes a difference here, and "
+            f"The control, a twin of the baseline, differs from it ({found} of it in {main.metric.name}), which "
+            f"happens by chance once in twenty times: else something beside the settings makes a difference here, and "
             f"differences of that size mean nothing. Hold it again."
         )
 
