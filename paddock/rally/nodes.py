@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import psutil
 import urllib3
 
 from paddock import paths
@@ -137,6 +138,14 @@ class Nodes:
                 **self._identity.popen,
             )
 
+    def _is_there(self, node: Node) -> bool:
+        """Whether the process that its launcher has written down is alive."""
+        try:
+            pid = int((Path(str(self._configuration(node)["binary-path"])) / "pid").read_text(encoding="ascii"))
+            return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+        except (OSError, ValueError, psutil.Error):
+            return False
+
     def _output(self, node: Node) -> Path:
         """What the node's launcher prints; Rally throws it away, and with it why a JVM refuses its options."""
         return paths.races_folder() / installation_id(self._race_id, node) / "output.txt"
@@ -154,6 +163,8 @@ class Nodes:
                         break
                 except (urllib3.exceptions.HTTPError, ValueError, KeyError):
                     time.sleep(0.2)
+                for gone in (one for one in cluster.nodes if not self._is_there(one)):
+                    raise self._failed(gone, "it has ended")
                 if time.monotonic() > deadline:
                     raise self._failed(node, f"its cluster of {len(cluster.nodes)} was not whole in time")
         if cluster.engine is not None and version != cluster.engine.version:

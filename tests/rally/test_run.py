@@ -57,6 +57,9 @@ class Recorder:
         if self.calls[-1] != "tick":
             self.calls.append("tick")
 
+    def interrupted(self) -> None:
+        self.calls.append("interrupted")
+
     def ended(self) -> None:
         self.calls.append("ended")
 
@@ -380,7 +383,7 @@ def a_ledger(data_path: Path, **watcher: object) -> leftovers.Ledger:
     """A ledger on disk of the race "cut-off", whose watcher is this process but for the changes."""
     me = dataclasses.replace(this_process(), **watcher)
     folder = paths.races_folder() / data_path.name.removeprefix("paddock-")
-    ledger = leftovers.Ledger(folder.name, str(folder), me, 0.0, str(data_path))
+    ledger = leftovers.Ledger(folder.name, str(folder), me, 0.0, (str(data_path),))
     write_json(ledger.file, dataclasses.asdict(ledger))
     return ledger
 
