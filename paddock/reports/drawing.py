@@ -7,6 +7,7 @@ each page (MARKS), and what a mark stands for appears when one points at it.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -25,11 +26,13 @@ _SHAPES = {
     "hourglass": "M-4.5 -4.5H4.5L-4.5 4.5H4.5Z",
     "cross": "M-4.5 -4.5L4.5 4.5M4.5 -4.5L-4.5 4.5",
     "end": "M0 -5V5",
+    "more": "M0 -8V-17M-3 -13.5L0 -17L3 -13.5",
     "left": "M-4 0L3 -4V4Z",
     "right": "M4 0L-3 -4V4Z",
 }
 MARKS = "".join(f'<path id="mark-{name}" d="{path}"/>' for name, path in _SHAPES.items())
 SERIES = 8  # colours; more series than these differ by their dashes
+LONGEST = 80  # characters of a name in a legend or above a panel
 _TICK_ROOM, _TITLE_ROOM = 20, 18
 _LINE, _NEAR = 13, 0.35  # pixels down and share across within which two labels would touch
 # Ratios beyond these are drawn at the edge.
@@ -44,6 +47,11 @@ def shape(number: int) -> str:
 def ink(number: int) -> str:
     """The class with the colour of the series with that number, from 0; they repeat, so shapes have to differ too."""
     return f"series-{number % SERIES + 1}"
+
+
+def breakable(text: str) -> str:
+    """HTML of a name that goes on in another line after its commas, points, hyphens and underscores."""
+    return f'<span class="name">{re.sub("(?<=[,._-])(?=.)", "<wbr>", escape(text))}</span>'
 
 
 def shortened(text: str, characters: int) -> str:
@@ -127,7 +135,7 @@ def counted(most: int, least: int = 1) -> Scale:
 
 def named(names: Sequence[object]) -> Scale:
     """An axis of names, equally far apart; the values are their positions from 0."""
-    texts = [shortened(str(name), 8) for name in names]
+    texts = [shortened(str(name), max(8, 36 // len(names))) for name in names]
     return Scale(-0.4, len(texts) - 0.6, tuple(map(float, range(len(texts)))), lambda value: texts[round(value)])
 
 
@@ -261,7 +269,7 @@ def legend(entries: Sequence[tuple[str, str, str]]) -> str:
         elif shape_name == "box":
             drawn = f'<rect class="{kind}" x="2" y="2" width="16" height="10"/>'
         else:
-            drawn = mark("10", "7", shape_name, kind)
+            drawn = mark("10", "19" if shape_name == "more" else "7", shape_name, kind)
         parts.append(f'<span><svg width="20" height="14">{drawn}</svg>{escape(text)}</span>')
     return f'<p class="legend">{"".join(parts)}</p>'
 
@@ -301,10 +309,11 @@ def rows_of_ratios(rows: Sequence[Row], margin: float, axis: str, legend: str = 
     scale = ratios(ends, margin)
     band = scale.share(1 / (1 + margin)), scale.share(1 + margin)
     one = _percent(scale.share(1))
-    ground = _rectangle(band[0], band[1] - band[0], 0, 30, "band") if margin else ""
+    begin, width = _percent(band[0]), _percent(band[1] - band[0])
+    ground = f'<rect class="band" x="{begin}" width="{width}" y="0" height="100%"/>' if margin else ""
     ticks = [_percent(scale.share(tick)) for tick in scale.ticks]
-    ground += "".join(f'<line class="grid" x1="{x}" x2="{x}" y1="0" y2="30"/>' for x in ticks)
-    ground += f'<line class="one" x1="{one}" x2="{one}" y1="0" y2="30"/>'
+    ground += "".join(f'<line class="grid" x1="{x}" x2="{x}" y1="0" y2="100%"/>' for x in ticks)
+    ground += f'<line class="one" x1="{one}" x2="{one}" y1="0" y2="100%"/>'
     found = []
     for row in rows:
         if row.heading:
@@ -312,8 +321,8 @@ def rows_of_ratios(rows: Sequence[Row], margin: float, axis: str, legend: str = 
             continue
         drawn = "".join(_interval(each, scale) for each in row.drawn)
         found.append(
-            f'<div class="row"><span class="who">{escape(row.name)}</span>'
-            f'<svg class="area" width="100%" height="30">{ground}{drawn}</svg>'
+            f'<div class="row"><span class="who">{breakable(row.name)}</span>'
+            f'<span class="drawn"><svg class="area" width="100%" height="100%">{ground}{drawn}</svg></span>'
             f'<span class="what">{escape(row.text)}</span></div>'
         )
     texts = "".join(
@@ -321,7 +330,8 @@ def rows_of_ratios(rows: Sequence[Row], margin: float, axis: str, legend: str = 
         for x, tick in zip(ticks, scale.ticks, strict=True)
     )
     found.append(
-        f'<div class="row ticks"><span class="who"></span><svg class="area" width="100%" height="18">{texts}</svg>'
+        '<div class="row ticks"><span class="who"></span>'
+        f'<span class="drawn"><svg class="area" width="100%" height="100%">{texts}</svg></span>'
         f'<span class="what">{escape(axis)}</span></div>'
     )
     return f'{legend}<div class="rows">{"".join(found)}</div>'
@@ -334,10 +344,10 @@ def _interval(one: Interval, scale: Scale) -> str:
     if one.low > 0 or math.isfinite(one.high):
         low, high = max(one.low, scale.low), min(one.high, scale.high)
         begin, end = _percent(scale.share(low)), _percent(scale.share(high))
-        parts.append(f'<line class="thick {one.kind}" x1="{begin}" x2="{end}" y1="15" y2="15"/>')
-        parts.append(mark(begin, "15", "end" if one.low >= scale.low else "left", f"{one.kind} thick"))
-        parts.append(mark(end, "15", "end" if one.high <= scale.high else "right", f"{one.kind} thick"))
-    parts.append(mark(_percent(scale.share(one.ratio)), "15", one.shape, one.kind, one.hover))
+        parts.append(f'<line class="thick {one.kind}" x1="{begin}" x2="{end}" y1="50%" y2="50%"/>')
+        parts.append(mark(begin, "50%", "end" if one.low >= scale.low else "left", f"{one.kind} thick"))
+        parts.append(mark(end, "50%", "end" if one.high <= scale.high else "right", f"{one.kind} thick"))
+    parts.append(mark(_percent(scale.share(one.ratio)), "50%", one.shape, one.kind, one.hover))
     return "".join(parts)
 
 

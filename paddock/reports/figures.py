@@ -3,11 +3,65 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from statistics import stdev
+from typing import Any
 
 from paddock.tournaments import pairing
+from paddock.tournaments.files import cell_name
 from paddock.tournaments.model import Absolute, Lap, Metric, MetricResult, Result, Verdict
 from paddock.tournaments.pairing import Freshness, Pair
+
+
+def common_factors(result: Result) -> dict[str, object]:
+    """What the cells of a grid have in common: factors with a single value, where others have several."""
+    places = [contender.coordinates for contender in result.tournament.contenders]
+    if any(contender.name != cell_name(contender.coordinates) for contender in result.tournament.contenders):
+        return {}
+    common = {factor: value for factor, value in places[0].items() if all(one.get(factor) == value for one in places)}
+    return common if len(places) > 1 else {}
+
+
+def without_common_factors(result: Result) -> Result:
+    """The same with names of grid cells that tell only what differs; commands and settings stay as they are."""
+    common, tournament = common_factors(result), result.tournament
+    if not common:
+        return result
+    places = {
+        contender.name: {factor: value for factor, value in contender.coordinates.items() if factor not in common}
+        for contender in tournament.contenders
+    }
+    names = {name: cell_name(place) for name, place in places.items()}
+
+    def named(text: str) -> str:
+        for name in sorted(names, key=len, reverse=True):
+            text = text.replace(name, names[name])
+        return text
+
+    def measured(one: MetricResult) -> MetricResult:
+        verdicts = tuple(replace(verdict, contender=names[verdict.contender]) for verdict in one.verdicts)
+        absolutes = tuple(replace(absolute, contender=names[absolute.contender]) for absolute in one.absolutes)
+        return replace(one, verdicts=verdicts, absolutes=absolutes)
+
+    published = tournament.published
+    if published is not None:
+        told: dict[str, Any] = {
+            part: {names.get(name, name): one for name, one in getattr(published, part).items()}
+            for part in ("figures", "excluded", "sds", "excluded_sds")
+        }
+        published = replace(published, **told)
+    contenders = (replace(one, name=names[one.name], coordinates=places[one.name]) for one in tournament.contenders)
+    return replace(
+        result,
+        tournament=replace(
+            tournament, contenders=tuple(contenders), baseline=names[tournament.baseline], published=published
+        ),
+        main=measured(result.main),
+        others=tuple(map(measured, result.others)),
+        laps=tuple(replace(lap, contender=names[lap.contender]) for lap in result.laps),
+        notes=tuple(map(named, result.notes)),
+        circumstances={named(title): text for title, text in result.circumstances.items()},
+    )
 
 
 def contenders(result: Result) -> tuple[str, ...]:

@@ -14,7 +14,19 @@ from typing import Any
 from paddock import numbers
 from paddock.reports import figures
 from paddock.reports.document import Plot, Section, Table
-from paddock.reports.drawing import SERIES, Panel, ink, legend, linear, named, panels, shape, shortened
+from paddock.reports.drawing import (
+    LONGEST,
+    SERIES,
+    Panel,
+    breakable,
+    ink,
+    legend,
+    linear,
+    named,
+    panels,
+    shape,
+    shortened,
+)
 from paddock.tournaments.model import Contender, Published, Result
 
 # What stands in a cell whose figure is left out.
@@ -146,12 +158,12 @@ def _heat_map(grid: Grid, layer: Layer) -> str:
         strength = 0.06 + 0.5 * (figure - low) / ((high - low) or 1.0)
         return f'<td class="heat" style="--strength:{100 * strength:.0f}%" title="{where}: {said}">{said}</td>'
 
-    head = "".join(f"<th>{escape(shortened(str(column), 12))}</th>" for column in grid.columns)
+    head = "".join(f"<th>{breakable(str(column))}</th>" for column in grid.columns)
     body = "".join(
-        f"<tr><th>{escape(shortened(str(row), 12))}</th>{''.join(cell(column, row) for column in grid.columns)}</tr>"
+        f"<tr><th>{breakable(str(row))}</th>{''.join(cell(column, row) for column in grid.columns)}</tr>"
         for row in grid.rows
     )
-    corner = f"{escape(grid.down)} \\ {escape(grid.across)}"
+    corner = breakable(f"{grid.down} \\ {grid.across}")
     return f'<div class="scroll"><table class="map"><tr><th>{corner}</th>{head}</tr>{body}</table></div>'
 
 
@@ -181,7 +193,7 @@ def _lines(grid: Grid, layers: Sequence[Layer]) -> str:
                 hover = f"{grid.across} {grid.columns[round(at)]}, {grid.down} {row}: {figure:,.4g}"
                 panel.mark(at, figure, _shape(number), f"{ink(number)} small", hover)
         found.append(panel.html())
-    rows = [shortened(str(row), 12) for row in grid.rows]
+    rows = [shortened(str(row), LONGEST) for row in grid.rows]
     entries = [
         (row if number else f"{grid.down} {row}", _shape(number), ink(number)) for number, row in enumerate(rows)
     ]

@@ -11,6 +11,8 @@ from paddock import numbers
 from paddock.reports import figures
 from paddock.reports.document import Plot, Section, Table
 from paddock.reports.drawing import (
+    LONGEST,
+    SERIES,
     Panel,
     Scale,
     counted,
@@ -28,8 +30,6 @@ from paddock.tournaments.cautions import disturbed_laps
 from paddock.tournaments.model import Disturbance, Lap, Result, Tournament
 from paddock.tournaments.pairing import Pair
 
-# More contenders than there are colours cannot be told apart: then only the baseline keeps its own.
-COLOURED = 8
 PANELS = 12
 # Percent that a strip of disturbances shows at least: a quiet machine is to look quiet.
 _STRIP_TOP = 20.0
@@ -122,18 +122,17 @@ def _round(value: float) -> float:
 
 
 def _style(name: str, names: Sequence[str], baseline: str) -> tuple[str, str]:
-    if len(names) > COLOURED:
+    """Colour and shape. More contenders than there are colours cannot be told apart: only the baseline has its own."""
+    if len(names) > SERIES:
         return (ink(0), "diamond") if name == baseline else ("muted", "circle")
     position = list(names).index(name) if name in names else 0
     return ink(position), shape(position)
 
 
 def _legend(names: Sequence[str], baseline: str, watched: bool) -> str:
-    if len(names) > COLOURED:
-        known = [(baseline, "diamond", ink(0)), ("all others", "circle", "muted")]
-    else:
-        styles = [_style(name, names, baseline) for name in names]
-        known = [(shortened(name, 24), mark, kind) for name, (kind, mark) in zip(names, styles, strict=True)]
+    known = [(baseline, "diamond", ink(0)), ("all others", "circle", "muted")]
+    if len(names) <= SERIES:
+        known = [(shortened(name, LONGEST), shape(number), ink(number)) for number, name in enumerate(names)]
     known += [("warm-up", "circle", "muted hollow"), ("void", "cross", "ink")]
     if watched:
         known += [
@@ -152,7 +151,7 @@ def inside(laps: Sequence[Lap], names: Sequence[str]) -> str:
     seconds = counted(longest)
     found = []
     for number, name in enumerate(list(names)[:PANELS]):
-        title = shortened(name, 30) + ("" if number else ", docs/s")
+        title = shortened(name, LONGEST) + ("" if number else ", docs/s")
         panel = Panel(seconds, rates, 110, title, "second of the lap")
         own = [lap for lap in laps if lap.contender == name and lap.rates and lap.void is None]
         for lap in own:
@@ -375,7 +374,7 @@ def _pair_by_pair(pairs: Mapping[str, Sequence[Pair]], tournament: Tournament, u
     below = unit if numbered else "pairs, start by start"
     found = []
     for number, (name, own) in enumerate(list(pairs.items())[:PANELS]):
-        panel = Panel(across, up, 110, shortened(name, 30) + ("" if number else ", ratio"), below)
+        panel = Panel(across, up, 110, shortened(name, LONGEST) + ("" if number else ", ratio"), below)
         panel.level(1 / (1 + tournament.margin), 1 + tournament.margin)
         panel.flat(1, "one")
         panel.flat(median(pair.ratio for pair in own), "middle")

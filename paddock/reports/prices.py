@@ -10,23 +10,26 @@ from paddock import numbers
 from paddock.reports import figures
 from paddock.reports.document import Plot, Section, Table
 from paddock.reports.drawing import (
+    LONGEST,
+    SERIES,
     Interval,
     Panel,
     Row,
+    ink,
     legend,
     linear,
     logarithmic,
     panels,
     ratios,
     rows_of_ratios,
+    shape,
     shortened,
 )
 from paddock.tournaments.model import EQUIVALENT, FASTER, SLOWER, UNDECIDED, Metric, Published, Result
 
 # From this quotient of largest and smallest on, the axis of prices is logarithmic.
 _WIDE_RANGE = 20
-_LABELLED = 6
-_LONGEST = 18
+_LABELLED = 18  # characters of a name beside its mark
 # Published ratios that are listed one by one; of more, a cloud of points is drawn.
 LISTED = 20
 
@@ -92,10 +95,11 @@ def best(price: Price, speeds: Mapping[str, float], higher_speed_is_better: bool
     return tuple(sorted(unbeaten, key=lambda name: (speeds[name], name)))
 
 
-def _panel(price: Price, speeds: Mapping[str, float], axis: str, baseline: str, unbeaten: tuple[str, ...]) -> str:
+def _panel(price: Price, speeds: Mapping[str, float], result: Result, unbeaten: tuple[str, ...]) -> str:
     """Speed to the right, price upwards; filled marks and their line are the contenders that nobody beats.
 
-    A triangle points upwards from a price that is at least so high.
+    An arrow points upwards from a price that is at least so high. Contenders have the marks of the legend; where they
+    are too many for that, those at the end of the line and the baseline are named beside theirs.
     """
     names = [name for name in speeds if name in price.values]
     charges = [price.values[name] for name in names]
@@ -105,17 +109,36 @@ def _panel(price: Price, speeds: Mapping[str, float], axis: str, baseline: str, 
     else:
         spread = (highest - lowest) or abs(highest) * 0.1 or 1.0
         up = linear(lowest - 0.25 * spread, highest + 0.35 * spread)
+    baseline = result.tournament.baseline
+    axis = f"ratio of {result.main.metric.name} to {shortened(baseline, 24)}"
     panel = Panel(ratios([speeds[name] for name in names], 0.04), up, 200, price.title, axis)
     panel.upright(1, "one")
-    panel.line([(speeds[name], price.values[name]) for name in unbeaten], "series-1 thin")
+    panel.line([(speeds[name], price.values[name]) for name in unbeaten], "muted thin")
+    known = figures.contenders(result)
+    few = len(known) <= SERIES
     for name in names:
-        kind = "series-1" if name in unbeaten else "muted hollow"
-        shape = "up" if name in price.at_least else "diamond" if name == baseline else "circle"
+        number = known.index(name)
+        kind = f"{ink(number) if few else 'series-1'}{'' if name in unbeaten else ' hollow'}"
+        drawn = shape(number) if few else "diamond" if name == baseline else "circle"
         hover = f"{name}: {numbers.ratio(speeds[name])}, {price.title} {price.text(name)}"
-        panel.mark(speeds[name], price.values[name], shape, kind, hover)
-        if len(names) <= _LABELLED or name in unbeaten[-2:] or name == baseline:
-            panel.label(speeds[name], price.values[name], shortened(name, _LONGEST))
+        panel.mark(speeds[name], price.values[name], drawn, kind, hover)
+        if name in price.at_least:
+            panel.mark(speeds[name], price.values[name], "more", kind)
+        if not few and (name in unbeaten[-2:] or name == baseline):
+            panel.label(speeds[name], price.values[name], shortened(name, _LABELLED))
     return panel.html()
+
+
+def _legend(names: Sequence[str], baseline: str, bounds: bool) -> str:
+    """What the marks of prices stand for.
+
+    :param bounds: whether some price is only known to be at least so high.
+    """
+    entries = [(baseline, "diamond", "series-1"), ("all others", "circle", "series-1")]
+    if len(names) <= SERIES:
+        entries = [(shortened(name, LONGEST), shape(number), ink(number)) for number, name in enumerate(names)]
+    entries += [("beaten in both by another", "circle", "muted hollow")]
+    return legend([*entries, ("at least", "more", "muted")] if bounds else entries)
 
 
 @dataclass(frozen=True)
@@ -179,21 +202,21 @@ def price_section(result: Result) -> Section | None:
     if not found & {FASTER, SLOWER}:
         nothing = "No difference was found, neither in speed nor in price."
         return Section("Price beside speed", (nothing,), tables=(table,), items=unseen)
-    axis = f"ratio of {metric.name} to {shortened(result.tournament.baseline, 24)}"
     drawn, parts = [], []
     for price in prices:
         unbeaten = best(price, speeds, metric.higher_is_better)
-        drawn.append(_panel(price, speeds, axis, result.tournament.baseline, unbeaten))
+        drawn.append(_panel(price, speeds, result, unbeaten))
         parts.append(
             f"{price.title} ({'more' if price.metric.higher_is_better else 'less'} is better): "
             f"{', '.join(f'{name} {price.text(name)}' for name in unbeaten)} {'is' if len(unbeaten) == 1 else 'are'} "
             f"beaten by no other contender."
         )
     text = (
-        "Filled marks on the line: no other contender is at least as good in both and better in one. The diamond is "
-        "the baseline. The means carry noise: look at the verdicts before trusting a small step."
+        "Filled marks on the line: no other contender is at least as good in both and better in one. "
+        "The means carry noise: look at the verdicts before trusting a small step."
     )
-    plot = Plot("prices", title, " ".join(parts), panels(drawn), table, text)
+    marks = _legend(figures.contenders(result), result.tournament.baseline, any(price.at_least for price in prices))
+    plot = Plot("prices", title, " ".join(parts), panels(drawn, marks), table, text)
     return Section("Price beside speed", plots=(plot,), items=unseen)
 
 

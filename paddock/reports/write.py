@@ -31,6 +31,7 @@ from paddock.reports.verdicts import (
     verdict_table,
 )
 from paddock.structured_files import read_json
+from paddock.tournaments.files import cell_name
 from paddock.tournaments.model import FASTER, SLOWER, UNDECIDED, Result, Verdict
 
 _NOTES = 2  # are seen at once, the most important ones; the others where one asks for them
@@ -38,6 +39,8 @@ _NOTES = 2  # are seen at once, the most important ones; the others where one as
 
 def build(result: Result) -> Report:
     """The report; verdict first, then what supports it, then how to repeat it."""
+    common = figures.common_factors(result)
+    result = figures.without_common_factors(result)
     sections = [
         verdict_section(result),
         pairs_section(result),
@@ -50,7 +53,7 @@ def build(result: Result) -> Report:
         absolute_section(result),
         seconds_section(result),
         void_section(result),
-        _circumstances(result),
+        _circumstances(result, common),
         _commands(result),
         glossary(tournament=True),
     ]
@@ -64,7 +67,7 @@ def build(result: Result) -> Report:
     )
 
 
-def _circumstances(result: Result) -> Section:
+def _circumstances(result: Result, common: Mapping[str, object]) -> Section:
     tournament = result.tournament
     facts = (
         ("tournament", f"{tournament.name}, result {result.id}"),
@@ -72,6 +75,7 @@ def _circumstances(result: Result) -> Section:
         *((("checksum of the tournament", tournament.checksum),) if tournament.checksum else ()),
         ("unit of the verdicts", "the start of the node" if tournament.node_level else "the block of laps"),
         ("documents per lap", f"{tournament.lap_documents:,}"),
+        *((("in all contenders", cell_name(common)),) if common else ()),
         *((name, with_short_checksums(text)) for name, text in result.circumstances.items()),
     )
     return Section("Circumstances", facts=tuple((name, str(text)) for name, text in facts), folded=True)
@@ -92,7 +96,7 @@ def render_terminal(result: Result, width: int = 100, colours: bool = False) -> 
 
     :param colours: whether to use ANSI escape sequences.
     """
-    width = max(width, NARROWEST)
+    width, result = max(width, NARROWEST), figures.without_common_factors(result)
     measured, tournament = result.main, result.tournament
     blocks = [styled(wrapped(sentences.headline(result), width), "bold", colours)]
     whole = verdict_table(measured, "")
