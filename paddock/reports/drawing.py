@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -40,13 +40,27 @@ _SMALLEST, _LARGEST = 0.01, 100.0
 
 
 def shape(number: int) -> str:
-    """The mark of the series with that number, from 0."""
-    return tuple(_SHAPES)[number % SERIES]
+    """The mark of the series with that number, from 0; those beyond the colours have the next one's."""
+    return tuple(_SHAPES)[(number + number // SERIES) % SERIES]
 
 
 def ink(number: int) -> str:
     """The class with the colour of the series with that number, from 0; they repeat, so shapes have to differ too."""
     return f"series-{number % SERIES + 1}"
+
+
+def series(names: Sequence[str], baseline: str) -> dict[str, tuple[str, str]]:
+    """Class and shape of each name; of more than there are colours for only the baseline can be told apart."""
+    if len(names) > SERIES:
+        return {name: (ink(0), "diamond") if name == baseline else ("muted", "circle") for name in names}
+    return {name: (ink(number), shape(number)) for number, name in enumerate(names)}
+
+
+def series_legend(styles: Mapping[str, tuple[str, str]], baseline: str) -> list[tuple[str, str, str]]:
+    """What the legend says of these."""
+    if len(styles) > SERIES:
+        return [(baseline, "diamond", ink(0)), ("all others", "circle", "muted")]
+    return [(shortened(name, LONGEST), shape_name, kind) for name, (kind, shape_name) in styles.items()]
 
 
 def breakable(text: str) -> str:
@@ -164,13 +178,11 @@ class Panel:
 
     def band(self, begin: float, end: float) -> None:
         """Shade from one value across to another."""
-        left, right = self._across.share(begin), self._across.share(end)
-        self._ground.append(_rectangle(left, right - left, 0, self._height, "band"))
+        self._ground.append(self._box("band", across=(begin, end)))
 
     def level(self, low: float, high: float) -> None:
         """Shade from one value upwards to another."""
-        top, bottom = self._y(high), self._y(low)
-        self._ground.append(_rectangle(0, 1, top, bottom - top, "band"))
+        self._ground.append(self._box("band", up=(low, high)))
 
     def upright(self, value: float, kind: str = "axis") -> None:
         """A line at a value across; the kind is a class of the style sheet."""
@@ -182,15 +194,13 @@ class Panel:
         y = _pixels(self._y(value))
         self._ground.append(f'<line class="{kind}" x1="0" x2="100%" y1="{y}" y2="{y}"/>')
 
-    def bar(self, begin: float, end: float, low: float, high: float, kind: str, hover: str = "") -> None:
+    def bar(self, begin: float, end: float, low: float, high: float, kind: str, hover: str) -> None:
         """A filled box."""
-        left, right, top, bottom = self._across.share(begin), self._across.share(end), self._y(high), self._y(low)
-        self._marks.append(_rectangle(left, right - left, top, bottom - top, kind, hover))
+        self._marks.append(self._box(kind, (begin, end), (low, high), hover))
 
     def touch(self, begin: float, end: float, hover: str) -> None:
         """A stretch from one value across to another whose figures are shown when one points at it, lines above all."""
-        left, right = self._across.share(begin), self._across.share(end)
-        self._marks.append(_rectangle(left, right - left, 0, self._height, "touch", hover))
+        self._marks.append(self._box("touch", (begin, end), hover=hover))
 
     def line(self, points: Sequence[tuple[float, float]], kind: str) -> None:
         """A line through points; the kind are classes: a series' and thin, thick, dashed or dotted."""
@@ -248,6 +258,20 @@ class Panel:
 
     def _y(self, value: float) -> float:
         return self._height * (1 - self._up.share(value))
+
+    def _box(
+        self,
+        kind: str,
+        across: tuple[float, float] | None = None,
+        up: tuple[float, float] | None = None,
+        hover: str = "",
+    ) -> str:
+        left, right = (self._across.share(value) for value in across) if across else (0.0, 1.0)
+        bottom, top = (self._y(value) for value in up) if up else (self._height, 0)
+        return (
+            f'<rect class="{kind}" x="{_percent(left)}" width="{_percent(max(right - left, 0))}" y="{_pixels(top)}" '
+            f'height="{_pixels(max(bottom - top, 0))}">{_title(hover)}</rect>'
+        )
 
 
 def panels(found: Sequence[str], legend: str = "", least: int = 300) -> str:
@@ -357,13 +381,6 @@ def _interval(one: Interval, scale: Scale) -> str:
 def mark(x: str, y: str, shape_name: str, kind: str, hover: str = "") -> str:
     """One of the page's marks at a place."""
     return f'<use href="#mark-{shape_name}" class="mark {kind}" x="{x}" y="{y}">{_title(hover)}</use>'
-
-
-def _rectangle(left: float, width: float, top: float, height: float, kind: str, hover: str = "") -> str:
-    return (
-        f'<rect class="{kind}" x="{_percent(left)}" width="{_percent(max(width, 0))}" y="{_pixels(top)}" '
-        f'height="{_pixels(max(height, 0))}">{_title(hover)}</rect>'
-    )
 
 
 def _title(hover: str) -> str:
