@@ -14,6 +14,7 @@ from paddock.plain_values import known
 from paddock.race.load import NORMAL, Load, LoadPhase, read_load
 from paddock.race.race_results import CONFIDENCE, QueryGrowth, Trend, growth
 from paddock.race.summary import BulkTask, Missing, NamedFigure, RaceRecord, RequestTask, Summary
+from paddock.reports.comparison import origin
 from paddock.reports.document import Plot, Report, Section, Table, glossary, keep, render_html, render_markdown
 from paddock.reports.drawing import (
     LONGEST,
@@ -27,7 +28,6 @@ from paddock.reports.drawing import (
     stacked,
     thousands,
 )
-from paddock.reports.origins import origin
 
 _MEDIAN, _P90, _ACKNOWLEDGED = "series-1", "series-2", "series-3"
 
