@@ -125,6 +125,11 @@ def label(metric: Metric) -> str:
     return metric.name if not metric.unit or metric.unit in metric.name else f"{metric.name} ({metric.unit})"
 
 
+def better(metric: Metric) -> str:
+    """Whether more or less of it is better."""
+    return "more" if metric.higher_is_better else "less"
+
+
 def whole_seconds(lap: Lap) -> tuple[float, ...]:
     """The one-second rates of a lap without its last second, because the lap ends somewhere inside it."""
     return tuple(lap.rates[:-1]) or tuple(lap.rates)

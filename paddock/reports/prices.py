@@ -150,7 +150,7 @@ def price_section(result: Result) -> Section | None:
         unbeaten = best(price, speeds, metric.higher_is_better)
         drawn.append(_panel(price, speeds, result, unbeaten))
         parts.append(
-            f"{price.title} ({'more' if price.metric.higher_is_better else 'less'} is better): "
+            f"{price.title} ({figures.better(price.metric)} is better): "
             f"{', '.join(f'{name} {price.text(name)}' for name in unbeaten)} {'is' if len(unbeaten) == 1 else 'are'} "
             f"beaten by no other contender."
         )
