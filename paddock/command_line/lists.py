@@ -129,17 +129,10 @@ def all_corpora() -> Listing:
 
     known = [load_recipe(name) for name in recipe_names()]
     recipes = [[recipe.name, recipe.track, recipe.description] for recipe in known]
-    made = [
-        [
-            record.name,
-            record.track,
-            f"seed {record.seed}" if record.origin == FROM_RECIPE else "imported",
-            f"{record.documents:,}",
-            gibibytes(record.bytes),
-            record.file,
-        ]
-        for record in list_corpora()
-    ]
+    made = []
+    for one in list_corpora():
+        source = f"seed {one.seed}" if one.origin == FROM_RECIPE else "imported"
+        made.append([one.name, one.track, source, f"{one.documents:,}", gibibytes(one.bytes), one.file])
     return Listing(
         [
             ("Recipes", ("name", "track", "description"), recipes),
@@ -173,28 +166,20 @@ def latest_results(everything: bool = False) -> Listing:
     running = running_tournament()
     files, ids = _race_summaries(), tournament_ids()
     shown = slice(None) if everything else slice(-LATEST, None)
-    races = [
-        [
-            record["race-id"],
-            _when(file.stat().st_mtime),
-            summary.get("track"),
-            summary.get("challenge"),
-            _corpus(summary.get("corpus")),
-        ]
-        for file in files[shown]
-        if isinstance(summary := (record := read_record(file)).get("summary"), dict) and "race-id" in record
-    ]
-    held = [
-        [
-            one,
-            _when(float(begun.get("at") or 0)),
-            Path(str(begun.get("definition"))).stem,
-            ", ".join(name.split()[-1] for name in begun.get("corpora") or ()),
-            "it is running" if one == running else Stored(one).ended_because() or INTERRUPTED,
-        ]
-        for one in ids[shown]
-        if (begun := Stored(one).beginning()).get("kind") == "tournament"
-    ]
+    races, held = [], []
+    for file in files[shown]:
+        record = read_record(file)
+        if "race-id" in record and isinstance(summary := record.get("summary"), dict):
+            told = (summary.get("track"), summary.get("challenge"), _corpus(summary.get("corpus")))
+            races.append([record["race-id"], _when(file.stat().st_mtime), *told])
+    for one in ids[shown]:
+        stored = Stored(one)
+        begun = stored.beginning()
+        if begun.get("kind") == "tournament":
+            corpora = ", ".join(name.split()[-1] for name in begun.get("corpora") or ())
+            name, began = Path(str(begun.get("definition"))).stem, _when(float(begun.get("at") or 0))
+            ended = "it is running" if one == running else stored.ended_because() or INTERRUPTED
+            held.append([one, began, name, corpora, ended])
     earlier = 0 if everything else max(0, len(files) - LATEST) + max(0, len(ids) - LATEST)
     more = f"There are {earlier:,} earlier ones: --all lists them. " if earlier else ""
     return Listing(
@@ -240,9 +225,9 @@ def find_result(identity: str) -> Any:
     if not chosen:
         raise unknown("race or tournament with the id", identity, files, "./inv results")
     (found,) = chosen
-    return (
-        race_record(read_record(races[found]), read_record(race_file(found))) if found in races else load_result(found)
-    )
+    if found in races:
+        return race_record(read_record(races[found]), read_record(race_file(found)))
+    return load_result(found)
 
 
 def _race_summaries() -> list[Path]:
