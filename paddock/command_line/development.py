@@ -11,6 +11,9 @@ from functools import partial
 from invoke import Context, Exit
 
 from paddock.command_line.sentences import command, task
+from paddock.console import print_result
+from paddock.errors import PaddockError
+from paddock.files import files_below
 from paddock.paths import PROJECT
 
 FAILED = 1  # what a failed check or test run exits with
@@ -23,8 +26,6 @@ _TEMPLATES = re.compile(r"{[{%#]")
 @command
 def validate(_context: Context) -> None:
     """Check every file, and every challenge as Rally reads it."""
-    from paddock.console import print_result
-
     checks = list(_checks())
     problems = [f"{subject}: {problem}" for subject, problem in checks if problem]
     for sentence in problems:
@@ -42,7 +43,6 @@ def _checks() -> Iterator[_Check]:
     from paddock import paths, tracks
     from paddock.cars import load_cars
     from paddock.corpora import recipe
-    from paddock.files import files_below
     from paddock.structured_files import read_json
     from paddock.tournaments import TournamentOptions
     from paddock.tournaments.files import find_file, read_tournament, tournament_names
@@ -65,7 +65,6 @@ def _checks() -> Iterator[_Check]:
 
 
 def _track_checks(name: str) -> Iterator[_Check]:
-    from paddock.errors import PaddockError
     from paddock.tracks import load_track
     from paddock.tracks.rendering import build_track, render_specification
 
@@ -83,7 +82,6 @@ def _track_checks(name: str) -> Iterator[_Check]:
 
 
 def _attempt(subject: str, action: Callable[[], object]) -> _Check:
-    from paddock.errors import PaddockError
 
     try:
         action()

@@ -13,6 +13,9 @@ from invoke import Context, Exit
 
 from paddock import numbers
 from paddock.command_line.sentences import command, task
+from paddock.console import as_json, print_result, stdout_has_colours, table
+from paddock.errors import PaddockError, UsageError, unknown
+from paddock.files import gibibytes, read_record
 
 # So many races and tournaments are listed unless all are asked for.
 LATEST = 25
@@ -32,8 +35,6 @@ class Listing:
 
 def show(listing: Listing, machine: bool) -> None:
     """Print it on stdout, as tables or as JSON."""
-    from paddock.console import as_json, print_result, table
-
     if machine:
         found = {title: [dict(zip(heads, row, strict=True)) for row in rows] for title, heads, rows in listing.sections}
         print_result(as_json(found))
@@ -102,7 +103,6 @@ def all_cars() -> Listing:
 def all_engines() -> Listing:
     """List the versions of Elasticsearch that can be raced."""
     from paddock.engine import download, versions
-    from paddock.errors import PaddockError
 
     rows = []
     for release in versions.RELEASES.values():
@@ -125,7 +125,6 @@ def all_corpora() -> Listing:
     from paddock.corpora.recipe import load_recipe, recipe_names
     from paddock.corpora.record import FROM_RECIPE
     from paddock.corpora.store import list_corpora
-    from paddock.files import gibibytes
 
     known = [load_recipe(name) for name in recipe_names()]
     recipes = [[recipe.name, recipe.track, recipe.description] for recipe in known]
@@ -159,7 +158,6 @@ def latest_results(everything: bool = False) -> Listing:
 
     :param everything: not only the latest ones, so that the list takes as long as there are results.
     """
-    from paddock.files import read_record
     from paddock.tournaments.command import running_tournament
     from paddock.tournaments.store import INTERRUPTED, Stored, tournament_ids
 
@@ -204,8 +202,6 @@ def find_result(identity: str) -> Any:
     :param identity: the id, a beginning that no other has, or "latest".
     :raises UsageError: if there is none, with the nearest ids; or several begin so.
     """
-    from paddock.errors import UsageError, unknown
-    from paddock.files import read_record
     from paddock.race.summary import read_record as race_record
     from paddock.rally.outcome import race_file
     from paddock.tournaments.command import load_result
@@ -270,7 +266,6 @@ def doctor(_context: Context, json: bool = False) -> None:
     from dataclasses import asdict
 
     from paddock.command_line import doctor as examination
-    from paddock.console import as_json, print_result, stdout_has_colours
 
     findings = examination.examine()
     if json:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from invoke import Context
 
 from paddock.command_line.sentences import command, helps, takes, task
+from paddock.console import as_json, print_result, say, stdout_has_colours, terminal_width, warn
+from paddock.errors import RaceError, UsageError
 from paddock.race import RaceOptions
 from paddock.tournaments import TournamentOptions
 
@@ -30,7 +32,6 @@ def race(_context: Context, options: RaceOptions, dry_run: bool = False, json: b
       ./inv race --target-hosts es1:9200,es2:9200 --client-options cluster.json
       ./inv race --dry-run
     """
-    from paddock.console import print_result, say, stdout_has_colours, terminal_width, warn
     from paddock.race.options import prepare
     from paddock.rally.leftovers import racing
 
@@ -47,8 +48,6 @@ def race(_context: Context, options: RaceOptions, dry_run: bool = False, json: b
             warn(note)
         print_result(printable(prepared.request))
         return
-    from paddock.console import as_json
-    from paddock.errors import RaceError
     from paddock.race import run as races
 
     say(f"Racing {prepared.track.name}, challenge {prepared.request.challenge}, race id {prepared.request.race_id} ...")
@@ -81,8 +80,6 @@ def tournament(_context: Context, name: str, options: TournamentOptions, json: b
       ./inv tournament heap --budget 120
       ./inv tournament refresh-interval --resume
     """
-    from paddock.console import print_result, terminal_width
-    from paddock.errors import RaceError
     from paddock.tournaments.command import run_tournament
     from paddock.tournaments.store import FAILED_RACES, tournaments_folder
 
@@ -94,7 +91,6 @@ def tournament(_context: Context, name: str, options: TournamentOptions, json: b
     result = run_tournament(name, options, keep=write)
     if result is None:
         return
-    from paddock.console import as_json
     from paddock.reports.write import render_terminal, result_as_json
 
     written = write(result)
@@ -117,7 +113,6 @@ def tournament(_context: Context, name: str, options: TournamentOptions, json: b
 def report(_context: Context, id: str, json: bool = False) -> None:  # noqa: A002 - what users call it
     """Make the report of a race or a tournament anew."""
     from paddock.command_line.lists import find_result
-    from paddock.console import as_json, print_result, terminal_width
     from paddock.race.summary import RaceRecord
     from paddock.rally.run import race_records
     from paddock.reports.race_report import find_out, race_report_as_json, render_race_terminal, write_race_report
@@ -160,8 +155,6 @@ def compare(_context: Context, first: str, second: str, also: list[str], form: s
       ./inv compare TOURNAMENT-ID from-the-team-next-door/result.json
     """
     from paddock.command_line.lists import find_result
-    from paddock.console import print_result, terminal_width
-    from paddock.errors import UsageError
     from paddock.reports.comparison import compare as compare_results
     from paddock.reports.comparison import render_comparison
     from paddock.reports.write import read_result

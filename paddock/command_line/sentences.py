@@ -20,6 +20,10 @@ from invoke import Collection, Exit
 from invoke.exceptions import ParseError
 from invoke.parser import Parser
 
+from paddock.errors import PaddockError, UsageError, nearest
+from paddock.files import full_disk
+from paddock.paths import PROJECT, rally_folder
+
 _TAKES_FILES = "corpus.import"
 _HELP = {"--help", "-h"}
 
@@ -60,7 +64,6 @@ class _Option(typing.NamedTuple):
         if tuple in kinds:
             if names := tuple(name.strip() for name in text.split(",") if name.strip()):
                 return names
-            from paddock.errors import UsageError
 
             wants = f"{self.flag} wants names with commas between them"
             raise UsageError(f"{wants}, not '{text}': name one, or leave it out.")
@@ -128,15 +131,11 @@ def check_words(namespace: Collection) -> None:
 def _show_help(task: str) -> None:
     from invoke.main import program
 
-    from paddock.paths import PROJECT
-
     program.run(["invoke", "--search-root", str(PROJECT), "--help", task], exit=False)
 
 
 def _not_understood(error: ParseError, tasks: list[str]) -> str:
     """A parser's error as a sentence with a remedy."""
-    from paddock.errors import nearest
-
     asked, text = error.context, str(error)
     found = re.search(r"No idea what '(.*)' is!|<Argument: ([\w-]+)|arguments: '(\w+)'", text)
     if asked is None or not found:
@@ -178,9 +177,6 @@ def command(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:
-        from paddock.errors import PaddockError, UsageError
-        from paddock.files import full_disk
-        from paddock.paths import rally_folder
 
         try:
             if _HELP & {value for value in kwargs.values() if isinstance(value, str)}:
@@ -240,6 +236,5 @@ def _number(option: str, text: str | None, kind: type[float], wanted: str, least
         number = math.nan
     if least <= number <= most:
         return number
-    from paddock.errors import UsageError
 
     raise UsageError(f"{option} wants {wanted}, not '{text}': correct it, or leave it out.")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from statistics import stdev
 from typing import Any
 
+from paddock.plain_values import built, plain
 from paddock.tournaments import pairing
 from paddock.tournaments.files import cell_name
 from paddock.tournaments.model import Absolute, Lap, Metric, MetricResult, Result, Verdict
@@ -15,11 +17,11 @@ from paddock.tournaments.pairing import Freshness, Pair
 
 def common_factors(result: Result) -> dict[str, object]:
     """What the cells of a grid have in common: factors with a single value, where others have several."""
-    places = [contender.coordinates for contender in result.tournament.contenders]
-    if any(contender.name != cell_name(contender.coordinates) for contender in result.tournament.contenders):
+    contenders = result.tournament.contenders
+    if len(contenders) < 2 or any(one.name != cell_name(one.coordinates) for one in contenders):
         return {}
-    common = {factor: value for factor, value in places[0].items() if all(one.get(factor) == value for one in places)}
-    return common if len(places) > 1 else {}
+    first, *others = [one.coordinates for one in contenders]
+    return {factor: value for factor, value in first.items() if all(one.get(factor) == value for one in others)}
 
 
 def without_common_factors(result: Result) -> Result:
@@ -27,41 +29,25 @@ def without_common_factors(result: Result) -> Result:
     common, tournament = common_factors(result), result.tournament
     if not common:
         return result
-    places = {
-        contender.name: {factor: value for factor, value in contender.coordinates.items() if factor not in common}
-        for contender in tournament.contenders
+    names = {
+        one.name: cell_name({factor: value for factor, value in one.coordinates.items() if factor not in common})
+        for one in tournament.contenders
     }
-    names = {name: cell_name(place) for name, place in places.items()}
+    whole = re.compile("|".join(sorted(map(re.escape, names), key=len, reverse=True)))
 
-    def named(text: str) -> str:
-        for name in sorted(names, key=len, reverse=True):
-            text = text.replace(name, names[name])
-        return text
+    def renamed(value: Any) -> Any:
+        if isinstance(value, str):
+            return whole.sub(lambda found: names[found[0]], value)
+        if isinstance(value, dict):
+            return {renamed(key): renamed(part) for key, part in value.items()}
+        return [renamed(part) for part in value] if isinstance(value, list) else value
 
-    def measured(one: MetricResult) -> MetricResult:
-        verdicts = tuple(replace(verdict, contender=names[verdict.contender]) for verdict in one.verdicts)
-        absolutes = tuple(replace(absolute, contender=names[absolute.contender]) for absolute in one.absolutes)
-        return replace(one, verdicts=verdicts, absolutes=absolutes)
-
-    published = tournament.published
-    if published is not None:
-        told: dict[str, Any] = {
-            part: {names.get(name, name): one for name, one in getattr(published, part).items()}
-            for part in ("figures", "excluded", "sds", "excluded_sds")
-        }
-        published = replace(published, **told)
-    contenders = (replace(one, name=names[one.name], coordinates=places[one.name]) for one in tournament.contenders)
-    return replace(
-        result,
-        tournament=replace(
-            tournament, contenders=tuple(contenders), baseline=names[tournament.baseline], published=published
-        ),
-        main=measured(result.main),
-        others=tuple(map(measured, result.others)),
-        laps=tuple(replace(lap, contender=names[lap.contender]) for lap in result.laps),
-        notes=tuple(map(named, result.notes)),
-        circumstances={named(title): text for title, text in result.circumstances.items()},
+    told: Result = built(Result, renamed(plain(result)), "result")
+    contenders = tuple(
+        replace(one, coordinates={factor: value for factor, value in one.coordinates.items() if factor not in common})
+        for one in told.tournament.contenders
     )
+    return replace(told, tournament=replace(told.tournament, contenders=contenders), commands=result.commands)
 
 
 def contenders(result: Result) -> tuple[str, ...]:

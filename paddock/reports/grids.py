@@ -193,10 +193,6 @@ def _lines(grid: Grid, layers: Sequence[Layer]) -> str:
     return panels(found, legend(entries), least=320)
 
 
-def _shape(number: int) -> str:
-    return shape(number + number // SERIES)
-
-
 def _table(grid: Grid, caption: str, layers: Sequence[Layer]) -> Table:
     """The figures, a row per value of the factor that goes down; several layers below each other."""
     several = len(layers) > 1

@@ -8,24 +8,8 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 
 from paddock import numbers
-from paddock.reports import figures
+from paddock.reports import drawing, figures
 from paddock.reports.document import Plot, Section, Table
-from paddock.reports.drawing import (
-    LONGEST,
-    Panel,
-    Scale,
-    counted,
-    ink,
-    legend,
-    linear,
-    panels,
-    ratios,
-    series,
-    series_legend,
-    shape,
-    shortened,
-    stacked,
-)
 from paddock.reports.figures import whole_seconds
 from paddock.tournaments.cautions import disturbed_laps
 from paddock.tournaments.model import Lap, Result, Tournament
@@ -78,31 +62,32 @@ def _in_order(result: Result) -> str:
 
     Where the journal tells, a strip below says what else the machine did during each lap.
     """
-    laps, styles = result.laps, series(figures.contenders(result), result.tournament.baseline)
+    laps, styles = result.laps, drawing.series(figures.contenders(result), result.tournament.baseline)
     starts = sorted({lap.start for lap in laps})[:PANELS]
     watched = [lap for lap in laps if lap.disturbance is not None]
-    rates = linear(0, max(lap.docs_per_second for lap in laps) * 1.08 or 1.0)
+    rates = drawing.linear(0, max(lap.docs_per_second for lap in laps) * 1.08 or 1.0)
     highest = max([_STRIP_TOP, *(sum(_taken(lap)) for lap in watched), *(_waiting(lap) or 0.0 for lap in watched)])
     finest = 10.0 ** math.floor(math.log10(highest))
-    percent = Scale(0, highest * 1.35, (0, math.floor(highest / finest) * finest), "{:.0f}".format)
+    percent = drawing.Scale(0, highest * 1.35, (0, math.floor(highest / finest) * finest), "{:.0f}".format)
     found = []
     for number, start in enumerate(starts):
         own = [lap for lap in laps if lap.start == start]
         first = min(lap.began for lap in own)
         times = [((lap.began - first) / 60, (lap.began - first + lap.seconds) / 60) for lap in own]
-        minutes = linear(0, max(end for _, end in times) * 1.02 or 1, 5)
+        minutes = drawing.linear(0, max(end for _, end in times) * 1.02 or 1, 5)
         title = ", ".join([f"start {start}"] * (len(starts) > 1) + ["docs/s"] * (number == 0))
         below = "minutes since the start's first lap"
-        panel = Panel(minutes, rates, 190 if len(starts) == 1 else 130, title, "" if watched else below, not watched)
+        height = 190 if len(starts) == 1 else 130
+        panel = drawing.Panel(minutes, rates, height, title, "" if watched else below, not watched)
         _draw_laps(panel, own, times, styles)
         if watched:
-            strip = Panel(minutes, percent, 40, "disturbance, %", below)
+            strip = drawing.Panel(minutes, percent, 40, "disturbance, %", below)
             _draw_disturbance(strip, own, times, [one.lap for one in disturbed_laps(laps)], highest * 1.2)
-            found.append(stacked(panel, strip))
+            found.append(drawing.stacked(panel, strip))
         else:
             found.append(panel.html())
     entries = [
-        *series_legend(styles, result.tournament.baseline),
+        *drawing.series_legend(styles, result.tournament.baseline),
         ("warm-up", "circle", "muted hollow"),
         ("void", "cross", "ink"),
     ]
@@ -113,20 +98,20 @@ def _in_order(result: Result) -> str:
             ("waits: disk, memory", "line", "ink thin"),
             ("far outside", "down", "ink small"),
         ]
-    return panels(found, legend(entries), 300 if len(starts) == 1 else 360)
+    return drawing.panels(found, drawing.legend(entries), 300 if len(starts) == 1 else 360)
 
 
 _Times = Sequence[tuple[float, float]]  # minutes at which each lap began and ended
 
 
-def _draw_laps(panel: Panel, laps: Sequence[Lap], times: _Times, styles: Mapping[str, tuple[str, str]]) -> None:
+def _draw_laps(panel: drawing.Panel, laps: Sequence[Lap], times: _Times, styles: Mapping[str, tuple[str, str]]) -> None:
     # A start that was cut off warms up again when it goes on.
     for warm, run in itertools.groupby(zip(times, laps, strict=True), key=lambda one: one[1].warmup):
         if warm:
             warming = [time for time, _ in run]
             panel.band(warming[0][0], warming[-1][1])
     for (begin, end), lap in zip(times, laps, strict=True):
-        kind, mark = styles.get(lap.contender, (ink(0), shape(0)))
+        kind, mark = styles.get(lap.contender, (drawing.ink(0), drawing.shape(0)))
         rate = numbers.figure(lap.docs_per_second)
         hover = f"{lap.contender}, start {lap.start}, block {lap.block}: {rate} docs/s in {lap.seconds:.1f} s"
         if lap.void is not None:
@@ -136,7 +121,9 @@ def _draw_laps(panel: Panel, laps: Sequence[Lap], times: _Times, styles: Mapping
         panel.mark((begin + end) / 2, lap.docs_per_second, mark, kind, hover)
 
 
-def _draw_disturbance(panel: Panel, laps: Sequence[Lap], times: _Times, far: Sequence[Lap], height: float) -> None:
+def _draw_disturbance(
+    panel: drawing.Panel, laps: Sequence[Lap], times: _Times, far: Sequence[Lap], height: float
+) -> None:
     """Percent of the cores that others had during each lap, and of the time that somebody waited for disk or memory."""
     for (begin, end), lap in zip(times, laps, strict=True):
         if lap.disturbance is None:
@@ -211,22 +198,23 @@ def seconds_section(result: Result) -> Section | None:
 
 def _inside(laps: Sequence[Lap], names: Sequence[str]) -> str:
     """One panel per contender: a thin line per lap (dashed in warm-up), a thick one for the median lap."""
-    rates = linear(0, max(rate for lap in laps for rate in (*lap.rates, 0.0)) * 1.05 or 1.0, 3)
-    seconds = counted(max(len(whole_seconds(lap)) for lap in laps))
+    rates = drawing.linear(0, max(rate for lap in laps for rate in (*lap.rates, 0.0)) * 1.05 or 1.0, 3)
+    seconds = drawing.counted(max(len(whole_seconds(lap)) for lap in laps))
     found = []
     for number, name in enumerate(names):
-        title = shortened(name, LONGEST) + ("" if number else ", docs/s")
-        panel = Panel(seconds, rates, 110, title, "second of the lap")
+        title = drawing.shortened(name, drawing.LONGEST) + ("" if number else ", docs/s")
+        panel = drawing.Panel(seconds, rates, 110, title, "second of the lap")
         own = [lap for lap in laps if lap.contender == name and lap.rates and lap.void is None]
         for lap in own:
             points = [(float(second), rate) for second, rate in enumerate(whole_seconds(lap), 1)]
             panel.line(points, "muted thin faint dashed" if lap.warmup else "muted thin faint")
         middle = _median_line([whole_seconds(lap) for lap in own if not lap.warmup])
-        panel.line(middle, f"{ink(number)} thick")
+        kind, shape = drawing.ink(number), drawing.shape(number)
+        panel.line(middle, f"{kind} thick")
         for second, rate in middle:
-            panel.mark(second, rate, shape(number), f"{ink(number)} small", f"second {second:.0f}: {rate:,.0f} docs/s")
+            panel.mark(second, rate, shape, f"{kind} small", f"second {second:.0f}: {rate:,.0f} docs/s")
         found.append(panel.html())
-    return panels(found, least=240)
+    return drawing.panels(found, least=240)
 
 
 def _median_line(laps: Sequence[Sequence[float]]) -> list[tuple[float, float]]:
@@ -298,12 +286,12 @@ def _pair_by_pair(pairs: Mapping[str, Sequence[Pair]], tournament: Tournament, u
         for name, own in pairs.items()
     }
     every = [place for own in places.values() for place in own]
-    across = counted(max(every), min(every) if numbered else 1)
-    up = ratios([pair.ratio for own in pairs.values() for pair in own], tournament.margin, 3)
+    across = drawing.counted(max(every), min(every) if numbered else 1)
+    up = drawing.ratios([pair.ratio for own in pairs.values() for pair in own], tournament.margin, 3)
     found = []
     for number, (name, own) in enumerate(list(pairs.items())[:PANELS]):
-        title = shortened(name, LONGEST) + ("" if number else ", ratio")
-        panel = Panel(across, up, 110, title, unit if numbered else "pairs, start by start")
+        title = drawing.shortened(name, drawing.LONGEST) + ("" if number else ", ratio")
+        panel = drawing.Panel(across, up, 110, title, unit if numbered else "pairs, start by start")
         panel.level(1 / (1 + tournament.margin), 1 + tournament.margin)
         panel.flat(1, "one")
         panel.flat(median(pair.ratio for pair in own), "middle")
@@ -311,4 +299,4 @@ def _pair_by_pair(pairs: Mapping[str, Sequence[Pair]], tournament: Tournament, u
             hover = f"{_where(pair, tournament)}: {numbers.ratio(pair.ratio)}"
             panel.mark(place, pair.ratio, "circle", "series-1", hover)
         found.append(panel.html())
-    return panels(found, least=240)
+    return drawing.panels(found, least=240)

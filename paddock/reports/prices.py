@@ -8,23 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from paddock import numbers
-from paddock.reports import figures
+from paddock.reports import drawing, figures
 from paddock.reports.document import Plot, Section, Table
-from paddock.reports.drawing import (
-    SERIES,
-    Interval,
-    Panel,
-    Row,
-    legend,
-    linear,
-    logarithmic,
-    panels,
-    ratios,
-    rows_of_ratios,
-    series,
-    series_legend,
-    shortened,
-)
 from paddock.tournaments.model import EQUIVALENT, FASTER, SLOWER, UNDECIDED, Metric, Published, Result, Verdict
 
 # From this quotient of largest and smallest on, the axis of prices is logarithmic.
@@ -105,24 +90,24 @@ def _panel(price: Price, speeds: Mapping[str, float], result: Result, unbeaten: 
     charges = [price.values[name] for name in names]
     lowest, highest = min(charges), max(charges)
     if lowest > 0 and highest / lowest > _WIDE_RANGE:
-        up = logarithmic(lowest / 2, highest * 2.5)
+        up = drawing.logarithmic(lowest / 2, highest * 2.5)
     else:
         spread = (highest - lowest) or abs(highest) * 0.1 or 1.0
-        up = linear(lowest - 0.25 * spread, highest + 0.35 * spread)
+        up = drawing.linear(lowest - 0.25 * spread, highest + 0.35 * spread)
     baseline = result.tournament.baseline
-    axis = f"ratio of {result.main.metric.name} to {shortened(baseline, 24)}"
-    panel = Panel(ratios([speeds[name] for name in names], 0.04), up, 200, price.title, axis)
+    axis = f"ratio of {result.main.metric.name} to {drawing.shortened(baseline, 24)}"
+    panel = drawing.Panel(drawing.ratios([speeds[name] for name in names], 0.04), up, 200, price.title, axis)
     panel.upright(1, "one")
     panel.line([(speeds[name], price.values[name]) for name in unbeaten], "muted thin")
-    styles = series(figures.contenders(result), baseline)
+    styles = drawing.series(figures.contenders(result), baseline)
     for name in names:
         place, (kind, shape) = (speeds[name], price.values[name]), styles[name]
         kind += "" if name in unbeaten else " hollow"
         panel.mark(*place, shape, kind, f"{name}: {numbers.ratio(speeds[name])}, {price.title} {price.text(name)}")
         if name in price.at_least:
             panel.mark(*place, "more", kind)
-        if len(styles) > SERIES and (name in unbeaten[-2:] or name == baseline):
-            panel.label(*place, shortened(name, _LABELLED))
+        if len(styles) > drawing.SERIES and (name in unbeaten[-2:] or name == baseline):
+            panel.label(*place, drawing.shortened(name, _LABELLED))
     return panel.html()
 
 
@@ -158,12 +143,12 @@ def price_section(result: Result) -> Section | None:
         "Filled marks on the line: no other contender is at least as good in both and better in one. "
         "The means carry noise: look at the verdicts before trusting a small step."
     )
-    styles = series(figures.contenders(result), result.tournament.baseline)
-    entries = series_legend(styles, result.tournament.baseline)
+    styles = drawing.series(figures.contenders(result), result.tournament.baseline)
+    entries = drawing.series_legend(styles, result.tournament.baseline)
     entries.append(("beaten in both by another", "circle", "muted hollow"))
     if any(price.at_least for price in prices):
         entries.append(("at least", "more", "muted"))
-    plot = Plot("prices", title, " ".join(parts), panels(drawn, legend(entries)), table, text)
+    plot = Plot("prices", title, " ".join(parts), drawing.panels(drawn, drawing.legend(entries)), table, text)
     return Section("Price beside speed", plots=(plot,), items=unseen)
 
 
@@ -296,19 +281,19 @@ def _side_by_side(rows: _Rows) -> str:
         here, there = f"measured {numbers.ratio(verdict.ratio)}", f"published {numbers.ratio(published)}"
         name, measured = verdict.contender, verdict.ratio or 0.0
         intervals = (
-            Interval(measured, verdict.low, verdict.high, "circle", "series-1", f"{name}: {here}"),
-            Interval(published, 0, math.inf, "diamond", "series-2 hollow", f"{name}: {there}"),
+            drawing.Interval(measured, verdict.low, verdict.high, "circle", "series-1", f"{name}: {here}"),
+            drawing.Interval(published, 0, math.inf, "diamond", "series-2 hollow", f"{name}: {there}"),
         )
-        drawn.append(Row(name, f"{there}, {here}", intervals))
+        drawn.append(drawing.Row(name, f"{there}, {here}", intervals))
     entries = [("published", "diamond", "series-2 hollow"), ("measured here", "circle", "series-1")]
-    return rows_of_ratios(drawn, 0.0, "ratio to the baseline", legend(entries))
+    return drawing.rows_of_ratios(drawn, 0.0, "ratio to the baseline", drawing.legend(entries))
 
 
 def _cloud(rows: _Rows) -> str:
     """A point per contender: published ratio to the right, measured one upwards; on the line they agree."""
     points = [(published, verdict.ratio or 0.0, verdict.contender) for verdict, published in rows]
-    both = ratios([value for *ends, _ in points for value in ends], 0.02, 5)
-    panel = Panel(both, both, 340, "measured ratio", "published ratio to the baseline")
+    both = drawing.ratios([value for *ends, _ in points for value in ends], 0.02, 5)
+    panel = drawing.Panel(both, both, 340, "measured ratio", "published ratio to the baseline")
     panel.line([(both.low, both.low), (both.high, both.high)], "muted dashed thin")
     panel.upright(1, "one")
     panel.flat(1, "one")
@@ -317,4 +302,4 @@ def _cloud(rows: _Rows) -> str:
         hover = f"{name}: published {numbers.ratio(published)}, measured {numbers.ratio(measured)}"
         panel.mark(published, measured, shape, kind, hover)
     entries = [("same direction", "circle", "series-1"), ("other direction", "cross", "series-2")]
-    return panels([panel.html()], legend(entries))
+    return drawing.panels([panel.html()], drawing.legend(entries))
