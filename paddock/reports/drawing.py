@@ -176,31 +176,33 @@ class Panel:
         self._lines: list[str] = []
         self._marks: list[str] = []
 
-    def band(self, begin: float, end: float) -> None:
-        """Shade from one value across to another."""
-        self._ground.append(self._box("band", across=(begin, end)))
+    def box(
+        self,
+        kind: str,
+        across: tuple[float, float] | None = None,
+        up: tuple[float, float] | None = None,
+        hover: str = "",
+    ) -> None:
+        """Fill from one value to another, across, upwards or both; a "band" lies below all else.
 
-    def level(self, low: float, high: float) -> None:
-        """Shade from one value upwards to another."""
-        self._ground.append(self._box("band", up=(low, high)))
+        A "touch" is not seen: it shows its figures when one points at it.
+        """
+        left, right = (self._across.share(value) for value in across) if across else (0.0, 1.0)
+        bottom, top = (self._y(value) for value in up) if up else (self._height, 0)
+        (self._ground if kind == "band" else self._marks).append(
+            f'<rect class="{kind}" x="{_percent(left)}" width="{_percent(max(right - left, 0))}" y="{_pixels(top)}" '
+            f'height="{_pixels(max(bottom - top, 0))}">{_title(hover)}</rect>'
+        )
 
-    def upright(self, value: float, kind: str = "axis") -> None:
+    def upright(self, value: float, kind: str) -> None:
         """A line at a value across; the kind is a class of the style sheet."""
         x = _percent(self._across.share(value))
         self._ground.append(f'<line class="{kind}" x1="{x}" x2="{x}" y1="0" y2="{self._height}"/>')
 
-    def flat(self, value: float, kind: str = "axis") -> None:
+    def flat(self, value: float, kind: str) -> None:
         """A line at a value upwards."""
         y = _pixels(self._y(value))
         self._ground.append(f'<line class="{kind}" x1="0" x2="100%" y1="{y}" y2="{y}"/>')
-
-    def bar(self, begin: float, end: float, low: float, high: float, kind: str, hover: str) -> None:
-        """A filled box."""
-        self._marks.append(self._box(kind, (begin, end), (low, high), hover))
-
-    def touch(self, begin: float, end: float, hover: str) -> None:
-        """A stretch from one value across to another whose figures are shown when one points at it, lines above all."""
-        self._marks.append(self._box("touch", (begin, end), hover=hover))
 
     def line(self, points: Sequence[tuple[float, float]], kind: str) -> None:
         """A line through points; the kind are classes: a series' and thin, thick, dashed or dotted."""
@@ -242,12 +244,10 @@ class Panel:
                 below.append(f'<text{spare} x="{x}" y="{self._height + 16}" text-anchor="middle">{text}</text>')
         if self._below:
             below.append(f'<text x="50%" y="{height - 4}" text-anchor="middle">{escape(self._below)}</text>')
-        lines = (
-            f'<svg viewBox="0 0 1000 {self._height}" preserveAspectRatio="none" width="100%" height="{self._height}">'
-            f"{''.join(self._lines)}</svg>"
-            if self._lines
-            else ""
-        )
+        lines = "".join(self._lines)
+        if lines:
+            size = f'viewBox="0 0 1000 {self._height}" width="100%" height="{self._height}"'
+            lines = f'<svg {size} preserveAspectRatio="none">{lines}</svg>'
         base = f'<line class="axis" x1="0" x2="100%" y1="{self._height}" y2="{self._height}"/>'
         title = f'<p class="panel-title">{escape(self._title)}</p>' if self._title else ""
         return (
@@ -259,29 +259,15 @@ class Panel:
     def _y(self, value: float) -> float:
         return self._height * (1 - self._up.share(value))
 
-    def _box(
-        self,
-        kind: str,
-        across: tuple[float, float] | None = None,
-        up: tuple[float, float] | None = None,
-        hover: str = "",
-    ) -> str:
-        left, right = (self._across.share(value) for value in across) if across else (0.0, 1.0)
-        bottom, top = (self._y(value) for value in up) if up else (self._height, 0)
-        return (
-            f'<rect class="{kind}" x="{_percent(left)}" width="{_percent(max(right - left, 0))}" y="{_pixels(top)}" '
-            f'height="{_pixels(max(bottom - top, 0))}">{_title(hover)}</rect>'
-        )
-
 
 def panels(found: Sequence[str], legend: str = "", least: int = 300) -> str:
     """Panels beside each other, as many as fit, each at least so many pixels wide; fewer on a phone."""
     return f'{legend}<div class="panels" style="--least:{least}px">{"".join(found)}</div>'
 
 
-def stacked(above: Panel, below: Panel) -> str:
-    """Two panels over one axis."""
-    return f'<div class="stacked">{above.html()}{below.html()}</div>'
+def stacked(*above: Panel) -> str:
+    """Panels over one axis."""
+    return f'<div class="stacked">{"".join(panel.html() for panel in above)}</div>'
 
 
 def legend(entries: Sequence[tuple[str, str, str]]) -> str:
@@ -331,33 +317,28 @@ def rows_of_ratios(rows: Sequence[Row], margin: float, axis: str, legend: str = 
     """Ratios one below the other on one axis, beside 1 and the margin around it."""
     ends = [end for row in rows for one in row.drawn for end in (one.ratio, one.low, one.high)]
     scale = ratios(ends, margin)
-    band = scale.share(1 / (1 + margin)), scale.share(1 + margin)
-    one = _percent(scale.share(1))
-    begin, width = _percent(band[0]), _percent(band[1] - band[0])
-    ground = f'<rect class="band" x="{begin}" width="{width}" y="0" height="100%"/>' if margin else ""
-    ticks = [_percent(scale.share(tick)) for tick in scale.ticks]
-    ground += "".join(f'<line class="grid" x1="{x}" x2="{x}" y1="0" y2="100%"/>' for x in ticks)
-    ground += f'<line class="one" x1="{one}" x2="{one}" y1="0" y2="100%"/>'
+    low, high = scale.share(1 / (1 + margin)), scale.share(1 + margin)
+    band = f'<rect class="band" x="{_percent(low)}" width="{_percent(high - low)}" y="0" height="100%"/>'
+    ticks = {_percent(scale.share(tick)): escape(scale.text(tick)) for tick in scale.ticks}
+    lines = [("grid", x) for x in ticks] + [("one", _percent(scale.share(1)))]
+    ground = "".join(f'<line class="{kind}" x1="{x}" x2="{x}" y1="0" y2="100%"/>' for kind, x in lines)
+
+    def row_of(kind: str, name: str, drawn: str, text: str) -> str:
+        return (
+            f'<div class="{kind}"><span class="who">{name}</span>'
+            f'<span class="drawn"><svg class="area" width="100%" height="100%">{drawn}</svg></span>'
+            f'<span class="what">{escape(text)}</span></div>'
+        )
+
     found = []
     for row in rows:
         if row.heading:
             found.append(f'<div class="row heading"><span>{escape(row.name)}</span></div>')
-            continue
-        drawn = "".join(_interval(each, scale) for each in row.drawn)
-        found.append(
-            f'<div class="row"><span class="who">{breakable(row.name)}</span>'
-            f'<span class="drawn"><svg class="area" width="100%" height="100%">{ground}{drawn}</svg></span>'
-            f'<span class="what">{escape(row.text)}</span></div>'
-        )
-    texts = "".join(
-        f'<text x="{x}" y="13" text-anchor="middle">{escape(scale.text(tick))}</text>'
-        for x, tick in zip(ticks, scale.ticks, strict=True)
-    )
-    found.append(
-        '<div class="row ticks"><span class="who"></span>'
-        f'<span class="drawn"><svg class="area" width="100%" height="100%">{texts}</svg></span>'
-        f'<span class="what">{escape(axis)}</span></div>'
-    )
+        else:
+            drawn = "".join(_interval(each, scale) for each in row.drawn)
+            found.append(row_of("row", breakable(row.name), (band if margin else "") + ground + drawn, row.text))
+    texts = (f'<text x="{x}" y="13" text-anchor="middle">{text}</text>' for x, text in ticks.items())
+    found.append(row_of("row ticks", "", "".join(texts), axis))
     return f'{legend}<div class="rows">{"".join(found)}</div>'
 
 

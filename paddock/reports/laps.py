@@ -109,7 +109,7 @@ def _draw_laps(panel: drawing.Panel, laps: Sequence[Lap], times: _Times, styles:
     for warm, run in itertools.groupby(zip(times, laps, strict=True), key=lambda one: one[1].warmup):
         if warm:
             warming = [time for time, _ in run]
-            panel.band(warming[0][0], warming[-1][1])
+            panel.box("band", (warming[0][0], warming[-1][1]))
     for (begin, end), lap in zip(times, laps, strict=True):
         kind, mark = styles.get(lap.contender, (drawing.ink(0), drawing.shape(0)))
         rate = numbers.figure(lap.docs_per_second)
@@ -130,8 +130,8 @@ def _draw_disturbance(
             continue
         others, steal = _taken(lap)
         told = f"block {lap.block}, {lap.contender}: others {others:.0f} % of the cores, steal {steal:.0f} %"
-        panel.bar(begin, end, 0, others, "muted", told)
-        panel.bar(begin, end, others, others + steal, "ink", told)
+        panel.box("muted", (begin, end), (0, others), told)
+        panel.box("ink", (begin, end), (others, others + steal), told)
         if (waiting := _waiting(lap)) is not None:
             panel.line([(begin, waiting), (end, waiting)], "ink thin")
         if lap in far:
@@ -292,7 +292,7 @@ def _pair_by_pair(pairs: Mapping[str, Sequence[Pair]], tournament: Tournament, u
     for number, (name, own) in enumerate(list(pairs.items())[:PANELS]):
         title = drawing.shortened(name, drawing.LONGEST) + ("" if number else ", ratio")
         panel = drawing.Panel(across, up, 110, title, unit if numbered else "pairs, start by start")
-        panel.level(1 / (1 + tournament.margin), 1 + tournament.margin)
+        panel.box("band", up=(1 / (1 + tournament.margin), 1 + tournament.margin))
         panel.flat(1, "one")
         panel.flat(median(pair.ratio for pair in own), "middle")
         for place, pair in zip(places[name], own, strict=True):

@@ -142,7 +142,7 @@ def _over_time(load: Load) -> str:
     for panel in (latency, throughput):
         for phase in load.phases:
             if phase.is_peak:
-                panel.band(phase.begin, phase.end)
+                panel.box("band", (phase.begin, phase.end))
             if phase.name == "warm-up":
                 panel.upright(phase.end, "middle")
     latency.line([(at, maximum) for at, _, maximum in known], f"{_P90} thin")
@@ -155,9 +155,9 @@ def _over_time(load: Load) -> str:
         planned = next((one for one in load.phases if one.begin <= moment.begin < one.end), None)
         due_then = f" of {numbers.figure(planned.rate)} due ({planned.name})" if planned else ""
         waited = f"median {numbers.figure(moment.median)} ms, largest {numbers.figure(moment.maximum)} ms"
-        latency.touch(moment.begin, until, f"{when}: {waited}")
+        latency.box("touch", (moment.begin, until), hover=f"{when}: {waited}")
         acknowledged = f"{numbers.figure(moment.acknowledged)} docs/s acknowledged{due_then}"
-        throughput.touch(moment.begin, until, f"{when}: {acknowledged}")
+        throughput.box("touch", (moment.begin, until), hover=f"{when}: {acknowledged}")
     entries = [
         ("median latency", "line", f"{_MEDIAN} thick"),
         ("largest", "line", f"{_P90} thin"),
