@@ -8,7 +8,7 @@ from typing import Any
 
 from paddock import numbers
 from paddock.reports import figures, sentences
-from paddock.reports.document import Highlight, Plot, Section, Table
+from paddock.reports.document import Plot, Section, Table
 from paddock.reports.drawing import Interval, Row, legend, rows_of_ratios
 from paddock.tournaments.model import EQUIVALENT, FASTER, SLOWER, UNDECIDED, MetricResult, Result, Verdict
 from paddock.tournaments.notes import SETTINGS
@@ -67,7 +67,7 @@ def verdict_section(result: Result) -> Section:
     return Section("Verdicts", (explanation,), plots, tables, sentences.decisions(measured))
 
 
-def highlights(result: Result) -> tuple[Highlight, ...]:
+def highlights(result: Result) -> tuple[dict[str, str], ...]:
     """The verdicts one by one; none if they are more than fit beside each other."""
     found, metric = result.main.verdicts, result.main.metric
     if len(found) > HIGHLIGHTED:
@@ -79,8 +79,8 @@ def highlights(result: Result) -> tuple[Highlight, ...]:
             limits = numbers.interval(one.low, one.high)
             limits = "no interval" if limits == numbers.UNBOUNDED else limits
             note = f"{numbers.ratio(one.ratio)} ({limits}), {sentences.pairs(one)}"
-        said = sentences.said_of(metric, one)
-        told.append(Highlight(one.contender, one.verdict, said, numbers.change(one.ratio), note))
+        said, change = sentences.said_of(metric, one), numbers.change(one.ratio)
+        told.append({"name": one.contender, "verdict": one.verdict, "word": said, "change": change, "note": note})
     return tuple(told)
 
 
