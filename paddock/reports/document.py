@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from paddock.console import columns, drawn, plain_line
 from paddock.files import replacing
-from paddock.reports.drawing import MARKS
+from paddock.reports.drawing import MARKS, breakable
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ def render_page(template: str, **values: object) -> str:
     )
     environment.globals["marks"] = MARKS
     # The plots' SVG is ours, with every text in it escaped when it was drawn.
-    environment.filters["drawn"] = Markup
+    environment.filters |= {"drawn": Markup, "breakable": breakable}
     # A figure and its percent sign stay in one line.
     environment.filters["unbroken"] = lambda text: text.replace(" %", "\u00a0%")
     return environment.get_template(template).render(**values)

@@ -14,7 +14,7 @@ from paddock.tournaments.model import EQUIVALENT, FASTER, SLOWER, UNDECIDED, Met
 
 # From this quotient of largest and smallest on, the axis of prices is logarithmic.
 _WIDE_RANGE = 20
-_LABELLED = 18  # characters of a name beside its mark
+_LABELLED = 24  # characters of a name beside its mark
 # Published ratios that are listed one by one; of more, a cloud of points is drawn.
 LISTED = 20
 
@@ -145,7 +145,7 @@ def price_section(result: Result) -> Section | None:
     )
     styles = drawing.series(figures.contenders(result), result.tournament.baseline)
     entries = drawing.series_legend(styles, result.tournament.baseline)
-    entries.append(("beaten in both by another", "circle", "muted hollow"))
+    entries.append(("beaten by another", "circle", "muted hollow"))
     if any(price.at_least for price in prices):
         entries.append(("at least", "more", "muted"))
     plot = Plot("prices", title, " ".join(parts), drawing.panels(drawn, drawing.legend(entries)), table, text)

@@ -39,15 +39,19 @@ document.querySelectorAll("iframe").forEach(frame => frame.onload = function () 
   const close = names.slice(1).filter((one, at) => one.top - names[at].bottom < 4).length;
   const cut = [...inner.querySelectorAll(".map th")].filter(
     one => one.scrollWidth > one.clientWidth || one.textContent.includes("…")).length;
+  const behind = [...inner.querySelectorAll(".scroll")].filter(one => {{
+    const cell = one.querySelector("td");
+    return cell && cell.getBoundingClientRect().right > one.getBoundingClientRect().right + 0.5;
+  }}).length;
   document.getElementById("found").textContent += JSON.stringify(
-    [width, inner.documentElement.scrollWidth, out.join(" "), shown.length, small, close + cut]) + "\\n";
+    [width, inner.documentElement.scrollWidth, out.join(" "), shown.length, small, close + cut + behind]) + "\\n";
 }});
 </script></body></html>"""
 FRAME = '<iframe srcdoc="{page}" style="border:0;width:{width}px;height:900px"></iframe>'
 
 
 def measured(page: str, folder: Path) -> dict[int, tuple[int, str, int, int, int]]:
-    """For each of both widths: the page's own, what sticks out, plots shown, texts too small, names touching or cut."""
+    """For each of both widths: the page's own, what sticks out, plots shown, small texts, hidden figures and names."""
     # The frames' own script has to look into the page, whose policy forbids only its own scripts.
     frames = "".join(FRAME.format(page=html.escape(page), width=width) for width in WIDTHS)
     (folder / "frames.html").write_text(OUTER.format(frames=frames), encoding="utf-8")
