@@ -17,7 +17,7 @@ from typing import Any
 
 from rich.cells import cell_len
 from rich.console import Console
-from rich.progress import BarColumn, Progress, ProgressColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -60,14 +60,12 @@ def terminal_width() -> int:
     return shutil.get_terminal_size((100, 24)).columns
 
 
-def progress_columns(unit: ProgressColumn | TextColumn | None = None) -> Progress:
+def progress_columns() -> Progress:
     """A progress bar with the time that is left."""
-    extra = [unit] if unit else []
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(bar_width=30),
         TaskProgressColumn(),
-        *extra,
         TimeRemainingColumn(compact=True),
         TextColumn("left"),
         console=messages(),

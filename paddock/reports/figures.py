@@ -11,7 +11,7 @@ from typing import Any
 from paddock.plain_values import built, plain
 from paddock.tournaments import pairing
 from paddock.tournaments.files import cell_name
-from paddock.tournaments.model import Absolute, Lap, Metric, MetricResult, Result, Verdict
+from paddock.tournaments.model import FASTER, Absolute, Lap, Metric, MetricResult, Result, Verdict
 from paddock.tournaments.pairing import Freshness, Pair
 
 
@@ -55,9 +55,11 @@ def contenders(result: Result) -> tuple[str, ...]:
     return tuple(contender.name for contender in result.tournament.contenders)
 
 
-def verdicts(measured: MetricResult) -> dict[str, Verdict]:
-    """The verdicts by contender."""
-    return {verdict.contender: verdict for verdict in measured.verdicts}
+def winner(result: Result) -> Verdict | None:
+    """The verdict on the contender that is the best of those better than the baseline; None if none is."""
+    known = [(one.ratio, one) for one in result.main.verdicts if one.verdict == FASTER and one.ratio]
+    choose = max if result.main.metric.higher_is_better else min
+    return choose(known, key=lambda one: one[0])[1] if known else None
 
 
 def absolutes(measured: MetricResult) -> dict[str, Absolute]:
@@ -92,7 +94,7 @@ def void_starts(result: Result) -> dict[int, str]:
 
 def ratios(result: Result) -> dict[str, float]:
     """Ratios to the baseline in the metric of the verdict, the baseline's own 1 included; only known ones."""
-    known = {name: verdict.ratio for name, verdict in verdicts(result.main).items() if verdict.ratio is not None}
+    known = {one.contender: one.ratio for one in result.main.verdicts if one.ratio is not None}
     return {result.tournament.baseline: 1.0, **known}
 
 

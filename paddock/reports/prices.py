@@ -229,7 +229,7 @@ def _agreement(result: Result, rows: _Rows) -> str:
 
 def _study_table(result: Result, published: Published, claimed: Mapping[str, float]) -> Table:
     baseline, ratios_here = result.tournament.baseline, figures.ratios(result)
-    verdicts, means = figures.verdicts(result.main), figures.means(result.main)
+    verdicts, means = {one.contender: one for one in result.main.verdicts}, figures.means(result.main)
     # Between seconds, because studies state that of their monitor's samples.
     sds = figures.second_sds(result) if published.sds else {}
     rows = []

@@ -168,10 +168,7 @@ def _counted(result: Result, names_best: bool) -> str:
             parts.append(f"{number} {'is' if number == 1 else 'are'} {texts.get(verdict, verdict)}{perhaps}")
     against = "" if counts[FASTER] else f"against {result.tournament.baseline} "
     first = f"Of {len(found)} contenders {against}{_listed(parts)}"
-    if counts[FASTER] and names_best:
-        winners = [verdict for verdict in found if verdict.verdict == FASTER and verdict.ratio is not None]
-        sign = 1 if metric.higher_is_better else -1
-        best = max(winners, key=lambda verdict: sign * (verdict.ratio or 0.0))
+    if names_best and (best := figures.winner(result)):
         first += (
             f"; the largest gain is that of {best.contender}: {numbers.ratio(best.ratio)} times "
             f"the baseline's {metric.name} ({_limits(best)})"
@@ -185,9 +182,8 @@ def _listed(parts: list[str]) -> str:
 
 def of_verdict(measured: MetricResult, verdict: Verdict, baseline: str) -> str:
     """Everything about one verdict, in sentences."""
-    clause = _clause(measured, verdict, baseline)
-    text = f"{clause}; {pairs(verdict)}, {verdict.scope}."
-    return f"{text} {verdict.decide}".rstrip()
+    clause, pairs = _clause(measured, verdict, baseline), numbers.plural(verdict.pairs, "pair")
+    return f"{clause}; {pairs}, {verdict.scope}. {verdict.decide}".rstrip()
 
 
 def decisions(measured: MetricResult) -> tuple[str, ...]:
@@ -202,11 +198,6 @@ def decisions(measured: MetricResult) -> tuple[str, ...]:
     ]
     left = len(texts) - _DECISIONS
     return (*texts[:_DECISIONS], f"... and {left} more, which the table lists.") if left > 0 else tuple(texts)
-
-
-def pairs(verdict: Verdict) -> str:
-    """How many pairs a verdict stands on."""
-    return numbers.plural(verdict.pairs, "pair")
 
 
 def setup(tournament: Tournament) -> str:

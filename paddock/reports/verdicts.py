@@ -78,7 +78,7 @@ def highlights(result: Result) -> tuple[dict[str, str], ...]:
         if one.ratio is not None:
             limits = numbers.interval(one.low, one.high)
             limits = "no interval" if limits == numbers.UNBOUNDED else limits
-            note = f"{numbers.ratio(one.ratio)} ({limits}), {sentences.pairs(one)}"
+            note = f"{numbers.ratio(one.ratio)} ({limits}), {numbers.plural(one.pairs, 'pair')}"
         said, change = sentences.said_of(metric, one), numbers.change(one.ratio)
         told.append({"name": one.contender, "verdict": one.verdict, "word": said, "change": change, "note": note})
     return tuple(told)
@@ -124,7 +124,7 @@ def _row(measured: MetricResult, verdict: Verdict) -> Row:
     text = f"{numbers.ratio(verdict.ratio)} ({limits}) {said}"
     if limits == numbers.UNBOUNDED:
         text = f"{numbers.ratio(verdict.ratio)} {said}, too few pairs"
-    hover = f"{verdict.contender}, {figures.label(measured.metric)}: {text}, {sentences.pairs(verdict)}"
+    hover = f"{verdict.contender}, {figures.label(measured.metric)}: {text}, {numbers.plural(verdict.pairs, 'pair')}"
     drawn = Interval(verdict.ratio, verdict.low, verdict.high, *_LOOKS[verdict.verdict], hover)
     return Row(verdict.contender, text, (drawn,))
 
@@ -132,11 +132,9 @@ def _row(measured: MetricResult, verdict: Verdict) -> Row:
 def apply_section(result: Result) -> Section | None:
     """What the best contender differs in, to be copied; None if none is better than the baseline."""
     tournament, metric = result.tournament, result.main.metric
-    winners = [verdict for verdict in result.main.verdicts if verdict.verdict == FASTER and verdict.ratio]
-    if not winners:
+    best = figures.winner(result)
+    if best is None:
         return None
-    sign = 1 if metric.higher_is_better else -1
-    best = max(winners, key=lambda verdict: sign * (verdict.ratio or 0.0))
     contender = next(one for one in tournament.contenders if one.name == best.contender)
     settings: dict[str, Any] = {}
     if contender.cars is not None:
