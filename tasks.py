@@ -5,10 +5,19 @@ from invoke import Collection
 from benchmarks.tasks import bench
 from paddock.command_line.corpora import corpus
 from paddock.command_line.development import lint, test, validate
-from paddock.command_line.lists import cars, challenges, corpora, engines, track, tracks
-from paddock.command_line.races import doctor, race
+from paddock.command_line.lists import (
+    cars,
+    challenges,
+    corpora,
+    doctor,
+    engines,
+    results,
+    tournaments,
+    track,
+    tracks,
+)
+from paddock.command_line.races import compare, race, report, tournament
 from paddock.command_line.sentences import check_words
-from paddock.command_line.tournaments import compare, report, results, tournament, tournaments
 
 namespace = Collection(
     race,

@@ -17,7 +17,7 @@ from typing import Any
 
 from rich.cells import cell_len
 from rich.console import Console
-from rich.progress import BarColumn, Progress, ProgressColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -60,14 +60,12 @@ def terminal_width() -> int:
     return shutil.get_terminal_size((100, 24)).columns
 
 
-def progress_columns(unit: ProgressColumn | TextColumn | None = None) -> Progress:
+def progress_columns() -> Progress:
     """A progress bar with the time that is left."""
-    extra = [unit] if unit else []
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(bar_width=30),
         TaskProgressColumn(),
-        *extra,
         TimeRemainingColumn(compact=True),
         TextColumn("left"),
         console=messages(),
@@ -82,36 +80,26 @@ def progress(description: str, total: int) -> Iterator[Callable[[int], None]]:
     Without a terminal: a line at the beginning, one every 15 seconds, one at the end with the time taken.
     """
     console = messages()
-    started = time.monotonic()
+    started = said = time.monotonic()
+    done = 0
+
+    def advance(amount: int) -> None:
+        nonlocal done, said
+        done += amount
+        now = time.monotonic()
+        if now - said >= PLAIN_INTERVAL and done < total:
+            said = now
+            left = (now - started) * (total - done) / max(done, 1)
+            say(f"{description}: {100 * done // total} %, about {left:.0f} s left.")
+
     if console.is_terminal:
         with progress_columns() as bar:
             task = bar.add_task(description, total=total)
             yield lambda amount: bar.advance(task, amount)
     else:
         say(f"{description} ...")
-        counter = _PlainCounter(description, total)
-        yield counter.advance
+        yield advance
     say(f"{description}: done in {time.monotonic() - started:.1f} s.")
-
-
-class _PlainCounter:
-    """Progress as lines, for logs and pipes."""
-
-    def __init__(self, description: str, total: int):
-        self._description = description
-        self._total = max(total, 1)
-        self._done = 0
-        self._said = time.monotonic()
-        self._began = self._said
-
-    def advance(self, amount: int) -> None:
-        """So much more has been done."""
-        self._done += amount
-        now = time.monotonic()
-        if now - self._said >= PLAIN_INTERVAL and self._done < self._total:
-            self._said = now
-            left = (now - self._began) * (self._total - self._done) / max(self._done, 1)
-            say(f"{self._description}: {100 * self._done // self._total} %, about {left:.0f} s left.")
 
 
 def print_result(text: str) -> None:

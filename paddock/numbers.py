@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from datetime import datetime, timezone
 
 NOTHING = "-"
@@ -23,24 +24,12 @@ def amount(value: float) -> str:
     return f"{value:,.{decimals}f}"
 
 
-def seconds(value: float) -> tuple[str, str]:
-    """A time in seconds."""
-    return amount(value), "s"
+def _in(unit: str) -> Callable[[float], tuple[str, str]]:
+    return lambda value: (amount(value), unit)
 
 
-def milliseconds(value: float) -> tuple[str, str]:
-    """A time in milliseconds."""
-    return amount(value), "ms"
-
-
-def rate(value: float) -> tuple[str, str]:
-    """Documents per second."""
-    return amount(value), "docs/s"
-
-
-def bytes_each(value: float) -> tuple[str, str]:
-    """Bytes per document, which are few."""
-    return amount(value), "B"
+seconds, milliseconds, rate = _in("s"), _in("ms"), _in("docs/s")
+bytes_each = _in("B")  # per document, which are few
 
 
 def size(value: float) -> tuple[str, str]:
@@ -107,10 +96,9 @@ def margin(value: float) -> str:
 
 def confidence(value: float) -> str:
     """A confidence (0 to 1) in percent, never rounded up to certainty."""
-    for decimals in range(2):
-        text = f"{100 * value:.{decimals}f}"
-        if abs(float(text) - 100 * value) < 0.05 and float(text) < 100:
-            return f"{text} %"
+    whole = f"{100 * value:.0f}"
+    if abs(float(whole) - 100 * value) < 0.05 and float(whole) < 100:
+        return f"{whole} %"
     return f"{min(100 * value, 99.9):.1f} %"
 
 

@@ -9,6 +9,9 @@ from pathlib import Path
 from invoke import Collection, Context
 
 from paddock.command_line.sentences import command, helps, takes, task, whole_number
+from paddock.console import as_json, print_result, progress, say
+from paddock.errors import UsageError, unknown
+from paddock.files import gibibytes
 from paddock.imports import ImportOptions
 
 
@@ -38,10 +41,8 @@ def corpus_generate(
       ./inv corpus.generate app-logs --documents 5000000
       ./inv corpus.generate logs-exponential --archive zst
     """
-    from paddock.console import print_result, progress
     from paddock.corpora.archives import archive_corpus, check_kind
     from paddock.corpora.store import ensure_corpus
-    from paddock.files import gibibytes
 
     if archive:
         check_kind(archive)
@@ -56,10 +57,8 @@ def corpus_generate(
 @command
 def corpus_verify(_context: Context, name: str | None = None) -> None:
     """Compare corpora and archives with their records."""
-    from paddock.console import print_result
     from paddock.corpora.archives import archives_of, verify_archive
     from paddock.corpora.store import list_corpora, verify_corpus
-    from paddock.errors import unknown
 
     there = list_corpora()
     if name is not None and name not in {record.name for record in there}:
@@ -92,9 +91,7 @@ def corpus_import(context: Context, file: str, options: ImportOptions, archive: 
       ./inv corpus.import app.log --name our-app --format log4j --zone Europe/Berlin -- app.log.1 app.log.2.gz
       zcat old.gz | ./inv corpus.import - --name old --format syslog --year 2024 --anonymise --shift-to-now
     """
-    from paddock.console import as_json, print_result, progress, say
     from paddock.corpora.archives import archive_corpus, check_kind
-    from paddock.errors import UsageError
     from paddock.imports.run import import_corpus
 
     if not options.name:
@@ -134,7 +131,6 @@ def corpus_inspect(
       ./inv corpus.inspect /var/log/apache2/access.log.1.gz
       ./inv corpus.inspect our-web --field message --lines 10000
     """
-    from paddock.console import as_json, print_result, progress
     from paddock.inspection import inspect, render
 
     most = whole_number("--lines", lines, least=0) or 0
@@ -150,7 +146,6 @@ def _data_of(name: str) -> str:
     """
     from paddock.corpora.recipe import recipe_names
     from paddock.corpora.store import list_corpora
-    from paddock.errors import UsageError
 
     if Path(name).expanduser().exists():
         return name

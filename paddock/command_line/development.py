@@ -6,52 +6,43 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 
 from invoke import Context, Exit
 
 from paddock.command_line.sentences import command, task
+from paddock.console import print_result
+from paddock.errors import PaddockError
+from paddock.files import files_below
 from paddock.paths import PROJECT
 
-# What a failed check or test run exits with.
-FAILED = 1
-# What pytest exits with if no test was selected, as when its arguments name files without races.
-NOTHING_SELECTED = 5
-# Each takes a third of a gigabyte.
-MOST_PROCESSES = 8
+FAILED = 1  # what a failed check or test run exits with
+NOTHING_SELECTED = 5  # what pytest exits with if no test was selected, as when its arguments name files without races
+MOST_PROCESSES = 8  # each takes a third of a gigabyte
 _TEMPLATES = re.compile(r"{[{%#]")
-
-
-@dataclass(frozen=True)
-class Check:
-    """One thing that was checked; ``problem`` is None if it is right."""
-
-    subject: str
-    problem: str | None = None
 
 
 @task
 @command
 def validate(_context: Context) -> None:
     """Check every file, and every challenge as Rally reads it."""
-    from paddock.console import print_result
-
     checks = list(_checks())
-    problems = [check for check in checks if check.problem]
-    for check in problems:
-        print_result(f"{check.subject}: {check.problem}")
+    problems = [f"{subject}: {problem}" for subject, problem in checks if problem]
+    for sentence in problems:
+        print_result(sentence)
     if problems:
         raise Exit(f"{len(problems)} of {len(checks)} checks failed: see the sentences above.", 2)
     print_result(f"All {len(checks)} checks passed.")
 
 
-def _checks() -> Iterator[Check]:
+_Check = tuple[str, str | None]  # what was checked, and what is wrong with it
+
+
+def _checks() -> Iterator[_Check]:
     """Recipes, parameters, cars, JSON files, tournaments, and every challenge of every track, in test mode, too."""
     from paddock import paths, tracks
     from paddock.cars import load_cars
     from paddock.corpora import recipe
-    from paddock.files import files_below
     from paddock.structured_files import read_json
     from paddock.tournaments import TournamentOptions
     from paddock.tournaments.files import find_file, read_tournament, tournament_names
@@ -73,8 +64,7 @@ def _checks() -> Iterator[Check]:
         yield from _track_checks(name)
 
 
-def _track_checks(name: str) -> Iterator[Check]:
-    from paddock.errors import PaddockError
+def _track_checks(name: str) -> Iterator[_Check]:
     from paddock.tracks import load_track
     from paddock.tracks.rendering import build_track, render_specification
 
@@ -83,7 +73,7 @@ def _track_checks(name: str) -> Iterator[Check]:
         # Rendered once for all challenges: that takes ten times as long as one challenge.
         specification, _ = render_specification(track.folder, {})
     except PaddockError as error:
-        yield Check(f"track {name}", str(error))
+        yield f"track {name}", str(error)
         return
     for mode, test_mode in (("", False), (" in test mode", True)):
         for challenge in track.challenges:
@@ -91,14 +81,13 @@ def _track_checks(name: str) -> Iterator[Check]:
             yield _attempt(f"track {name}, challenge {challenge.name}{mode}", build)
 
 
-def _attempt(subject: str, action: Callable[[], object]) -> Check:
-    from paddock.errors import PaddockError
+def _attempt(subject: str, action: Callable[[], object]) -> _Check:
 
     try:
         action()
     except PaddockError as error:
-        return Check(subject, str(error))
-    return Check(subject)
+        return subject, str(error)
+    return subject, None
 
 
 @task(help={"fix": "also repair what can be repaired"})
@@ -107,13 +96,9 @@ def lint(context: Context, fix: bool = False) -> None:
     """Check the Python with ruff and mypy."""
     python = f"'{sys.executable}' -m"
     with context.cd(str(PROJECT)):
-        repair = " --fix" if fix else ""
-        commands = [
-            f"{python} ruff check{repair} .",
-            f"{python} ruff format{'' if fix else ' --check'} .",
-            f"{python} mypy --no-error-summary",
-        ]
-        results = [context.run(line, warn=True) for line in commands]
+        ruff = ("check --fix", "format") if fix else ("check", "format --check")
+        commands = [*(f"ruff {one} ." for one in ruff), "mypy --no-error-summary"]
+        results = [context.run(f"{python} {one}", warn=True) for one in commands]
     if not all(result.ok for result in results):
         raise Exit("Lint found something: see above; './inv lint --fix' repairs what it can.", FAILED)
 

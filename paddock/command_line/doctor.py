@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import resource
 import shutil
 from dataclasses import dataclass
 from importlib import metadata
@@ -20,6 +21,7 @@ from paddock.files import gibibytes
 from paddock.rally import DEFAULT_HTTP_PORT, preflight, privileges
 
 GOOD, CARE, BAD = "good", "care", "bad"
+_GOVERNOR = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
 
 
 @dataclass(frozen=True)
@@ -38,151 +40,126 @@ class Finding:
 
 def examine() -> list[Finding]:
     """Look at everything; nothing is started, changed or downloaded."""
-    looks = (_software, _java, _engine, _memory, _processors, _disk, _ports, _identity, _limits, _swap, _load)
-    return [look() for look in looks]
+    looks = {
+        "software": _software,
+        "Java": _java,
+        "engine": _engine,
+        "memory": _memory,
+        "processors": _processors,
+        "disk": _disk,
+        "ports": _ports,
+        "identity": _identity,
+        "limits": _limits,
+        "swap": _swap,
+        "load": _load,
+    }
+    return [Finding(subject, *look()) for subject, look in looks.items()]
 
 
-def _software() -> Finding:
+# What each of them gives: state and text, and the remedy where there is one.
+_Seen = tuple[str, str] | tuple[str, str, str]
+
+
+def _software() -> _Seen:
     try:
         preflight.check_platform()
     except PaddockError as error:
-        return Finding("software", BAD, str(error))
-    rally = metadata.version("esrally")
-    return Finding(
-        "software",
-        GOOD,
-        f"Paddock {__version__}, Rally {rally}, Python {platform.python_version()}, "
-        f"{platform.system()} {platform.release()}; Rally's home is {paths.rally_folder()}.",
-    )
+        return BAD, str(error)
+    ours = f"Paddock {__version__}, Rally {metadata.version('esrally')}, Python {platform.python_version()}"
+    return GOOD, f"{ours}, {platform.system()} {platform.release()}; Rally's home is {paths.rally_folder()}."
 
 
-def _java() -> Finding:
+def _java() -> _Seen:
     try:
         java, notes = choose_java(versions.release(versions.DEFAULT_VERSION).java, None)
     except PaddockError as error:
-        return Finding("Java", BAD, str(error))
-    text = f"Java {java.version} from {java.origin} would run the node."
-    return Finding("Java", CARE if notes else GOOD, " ".join([text, *notes]))
+        return BAD, str(error)
+    return CARE if notes else GOOD, " ".join([f"Java {java.version} from {java.origin} would run the node.", *notes])
 
 
-def _engine() -> Finding:
+def _engine() -> _Seen:
     release = versions.release(versions.DEFAULT_VERSION)
+    name = f"Elasticsearch {release.version} (embedded"
     if download.is_present(release):
-        return Finding("engine", GOOD, f"Elasticsearch {release.version} (embedded) is at hand; races need no network.")
-    return Finding(
-        "engine",
+        return GOOD, f"{name}) is at hand; races need no network."
+    return CARE, f"{name}, 100 MiB) is not here yet.", "The first race fetches it."
+
+
+def _memory() -> _Seen:
+    machine, available = cars.this_machine(), psutil.virtual_memory().available
+    heaps = [car for car in cars.load_cars().values() if car.kind == "car"]
+    fitting = [car for car in heaps if car.heap_bytes <= cars.largest_heap(machine)]
+    text = f"{gibibytes(machine.memory_bytes)}, {gibibytes(available)} of it free"
+    if not fitting:
+        return BAD, f"{text}: too little for the smallest heap car.", "Take a larger machine."
+    return GOOD, f"{text}; the largest heap car that fits is {max(fitting, key=lambda car: car.heap_bytes).name}."
+
+
+def _processors() -> _Seen:
+    machine = cars.this_machine()
+    if machine.processors >= 2:
+        return GOOD, f"{machine.processors}; profiles that pin more than that are not faithful here."
+    return (
         CARE,
-        f"Elasticsearch {release.version} (embedded, 100 MiB) is not here yet.",
-        "The first race fetches it.",
+        "1: node and load driver share it, so results say as much about Rally as about Elasticsearch.",
+        "Race against another machine with --target-hosts, or take one with at least 2.",
     )
 
 
-def _memory() -> Finding:
-    machine = cars.this_machine()
-    available = psutil.virtual_memory().available
-    fitting = [
-        car for car in cars.load_cars().values() if car.kind == "car" and car.heap_bytes <= cars.largest_heap(machine)
-    ]
-    largest = max(fitting, key=lambda car: car.heap_bytes, default=None)
-    text = f"{gibibytes(machine.memory_bytes)}, {gibibytes(available)} of it free"
-    if largest is None:
-        return Finding("memory", BAD, f"{text}: too little for the smallest heap car.", "Take a larger machine.")
-    return Finding("memory", GOOD, f"{text}; the largest heap car that fits is {largest.name}.")
-
-
-def _processors() -> Finding:
-    machine = cars.this_machine()
-    if machine.processors < 2:
-        return Finding(
-            "processors",
-            CARE,
-            "1: node and load driver share it, so results say as much about Rally as about Elasticsearch.",
-            "Race against another machine with --target-hosts, or take one with at least 2.",
-        )
-    return Finding("processors", GOOD, f"{machine.processors}; profiles that pin more than that are not faithful here.")
-
-
-def _disk() -> Finding:
+def _disk() -> _Seen:
     folder = paths.benchmarks_folder()
     while not folder.exists():
         folder = folder.parent
-    usage = shutil.disk_usage(folder)
-    text = f"{gibibytes(usage.free)} free for {paths.benchmarks_folder()}"
+    free = shutil.disk_usage(folder).free
+    text = f"{gibibytes(free)} free for {paths.benchmarks_folder()}"
     # Our cars make indices read-only below 512 MB; the default corpora take 1 GiB with their indices.
-    if usage.free < 2 * 2**30:
-        return Finding("disk", BAD, f"{text}: too little for a race.", "Free some, or set RALLY_HOME to another disk.")
-    return Finding("disk", GOOD, f"{text}.")
+    if free < 2 * 2**30:
+        return BAD, f"{text}: too little for a race.", "Free some, or set RALLY_HOME to another disk."
+    return GOOD, f"{text}."
 
 
-def _ports() -> Finding:
-    taken = [
-        f"{port} by {holder}"
-        for port in (DEFAULT_HTTP_PORT, DEFAULT_HTTP_PORT + 100)
-        if (holder := preflight.port_holder(port))
-    ]
-    others = [str(process.pid) for process in preflight.other_rally_processes()]
-    if others:
-        return Finding("ports", CARE, f"Rally is running now (process {', '.join(others)}).", "One race at a time.")
-    if taken:
-        return Finding("ports", CARE, f"Taken: {'; '.join(taken)}.", "End that, or choose another port with --port.")
-    return Finding("ports", GOOD, f"{DEFAULT_HTTP_PORT} and {DEFAULT_HTTP_PORT + 100} are free.")
+def _ports() -> _Seen:
+    ports = DEFAULT_HTTP_PORT, DEFAULT_HTTP_PORT + 100
+    if others := [str(process.pid) for process in preflight.other_rally_processes()]:
+        return CARE, f"Rally is running now (process {', '.join(others)}).", "One race at a time."
+    if taken := [f"{port} by {holder}" for port in ports if (holder := preflight.port_holder(port))]:
+        return CARE, f"Taken: {'; '.join(taken)}.", "End that, or choose another port with --port."
+    return GOOD, f"{ports[0]} and {ports[1]} are free."
 
 
-def _identity() -> Finding:
+def _identity() -> _Seen:
     if os.geteuid() != 0:
-        return Finding("identity", GOOD, "Not root, as Elasticsearch wants it.")
+        return GOOD, "Not root, as Elasticsearch wants it."
     if privileges.namespaces_work():
-        return Finding("identity", GOOD, "Root; the node runs in a user namespace, because Elasticsearch refuses root.")
-    return Finding(
-        "identity",
-        CARE,
-        f"Root, and user namespaces are forbidden here: races run as the user '{privileges.FALLBACK_USER}'.",
-        "Call ./inv as an ordinary user, or name one in PADDOCK_USER.",
-    )
+        return GOOD, "Root; the node runs in a user namespace, because Elasticsearch refuses root."
+    text = f"Root, and user namespaces are forbidden here: races run as the user '{privileges.FALLBACK_USER}'."
+    return CARE, text, "Call ./inv as an ordinary user, or name one in PADDOCK_USER."
 
 
-def _limits() -> Finding:
-    import resource
-
+def _limits() -> _Seen:
     open_files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    if open_files != resource.RLIM_INFINITY and open_files < 65535:
-        return Finding(
-            "limits", CARE, f"{open_files} open files; Elasticsearch wants 65,535.", "Raise it with 'ulimit -n 65535'."
-        )
-    return Finding("limits", GOOD, "Open files are enough.")
+    if open_files == resource.RLIM_INFINITY or open_files >= 65535:
+        return GOOD, "Open files are enough."
+    return CARE, f"{open_files} open files; Elasticsearch wants 65,535.", "Raise it with 'ulimit -n 65535'."
 
 
-def _swap() -> Finding:
+def _swap() -> _Seen:
     swap = psutil.swap_memory()
-    if swap.total:
-        return Finding(
-            "swap",
-            CARE,
-            f"{gibibytes(swap.total)} of swap: a heap that is swapped out stalls the node for seconds.",
-            "Turn it off while racing ('swapoff -a'), or add the mixin memory-lock.",
-        )
-    return Finding("swap", GOOD, "None.")
+    if not swap.total:
+        return GOOD, "None."
+    text = f"{gibibytes(swap.total)} of swap: a heap that is swapped out stalls the node for seconds."
+    return CARE, text, "Turn it off while racing ('swapoff -a'), or add the mixin memory-lock."
 
 
-def _load() -> Finding:
-    load = os.getloadavg()[0]
-    processors = cars.this_machine().processors
+def _load() -> _Seen:
+    load, processors = os.getloadavg()[0], cars.this_machine().processors
+    text = f"{load:.1f} over the last minute"
     if load > 0.5 * processors:
-        return Finding(
-            "load",
-            CARE,
-            f"{load:.1f} over the last minute on {processors} processors.",
-            "Wait until the machine is idle.",
-        )
-    governor = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
-    if governor.exists() and (name := governor.read_text(encoding="ascii").strip()) != "performance":
-        return Finding(
-            "load",
-            CARE,
-            f"Idle, but the CPU governor is '{name}', which changes the clock during a race.",
-            "Set it to 'performance'.",
-        )
-    return Finding("load", GOOD, f"{load:.1f} over the last minute.")
+        return CARE, f"{text} on {processors} processors.", "Wait until the machine is idle."
+    if _GOVERNOR.exists() and (name := _GOVERNOR.read_text(encoding="ascii").strip()) != "performance":
+        idle = f"Idle, but the CPU governor is '{name}', which changes the clock during a race."
+        return CARE, idle, "Set it to 'performance'."
+    return GOOD, f"{text}."
 
 
 def render(findings: list[Finding], colours: bool) -> str:

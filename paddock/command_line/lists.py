@@ -1,18 +1,21 @@
-"""./inv tracks, track, challenges, cars, engines, corpora: what there is, as tables for people, JSON for machines."""
+"""./inv tracks, track, challenges, cars, engines, corpora, tournaments, results, doctor: what there is and can run."""
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from invoke import Context
+from invoke import Context, Exit
 
 from paddock import numbers
 from paddock.command_line.sentences import command, task
+from paddock.console import as_json, print_result, stdout_has_colours, table
+from paddock.errors import PaddockError, UsageError, unknown
+from paddock.files import gibibytes, read_record
 
 # So many races and tournaments are listed unless all are asked for.
 LATEST = 25
@@ -31,25 +34,27 @@ class Listing:
 
 
 def show(listing: Listing, machine: bool) -> None:
-    """Print it on stdout."""
-    from paddock.console import as_json, print_result, table
-
+    """Print it on stdout, as tables or as JSON."""
     if machine:
-        print_result(
-            as_json(
-                {
-                    title: [dict(zip(headers, row, strict=True)) for row in rows]
-                    for title, headers, rows in listing.sections
-                }
-            )
-        )
+        found = {title: [dict(zip(heads, row, strict=True)) for row in rows] for title, heads, rows in listing.sections}
+        print_result(as_json(found))
         return
     blocks = [f"{title}\n\n{table(headers, rows)}" for title, headers, rows in listing.sections]
     print_result("\n\n".join([*blocks, listing.closing] if listing.closing else blocks))
 
 
+def _listing(name: str, function: Callable[[], Listing]) -> Any:
+    """The task that prints what the function lists; the function's docstring is what --help says of it."""
+
+    def run(_context: Context, json: bool = False) -> None:
+        show(function(), json)
+
+    run.__name__, run.__doc__ = name, function.__doc__
+    return task(help={"json": "for machines"})(command(run))
+
+
 def all_tracks() -> Listing:
-    """All tracks."""
+    """List the tracks: what can be indexed."""
     from paddock.tracks import load_tracks
 
     rows = [[track.name, track.description] for track in load_tracks()]
@@ -61,18 +66,18 @@ def one_track(name: str) -> Listing:
     from paddock.tracks import load_track
 
     found = load_track(name)
-    challenge_rows = [[c.name + (" (default)" if c.default else ""), c.description] for c in found.challenges]
-    parameters = [[p.name, p.default_text, p.unit, p.description] for p in found.parameters]
+    challenges = [[one.name + (" (default)" if one.default else ""), one.description] for one in found.challenges]
+    parameters = [[one.name, one.default_text, one.unit, one.description] for one in found.parameters]
     return Listing(
         [
-            (f"Challenges of {name}", ("name", "description"), challenge_rows),
+            (f"Challenges of {name}", ("name", "description"), challenges),
             (f"Parameters of {name}", ("name", "default", "unit", "description"), parameters),
         ]
     )
 
 
 def all_challenges() -> Listing:
-    """All challenges, with their tasks on the tracks that have them."""
+    """List the challenges: what can be done with a track."""
     from paddock.tracks import load_tracks
 
     rows: dict[str, list[str]] = {}
@@ -84,7 +89,7 @@ def all_challenges() -> Listing:
 
 
 def all_cars() -> Listing:
-    """All cars and mixins."""
+    """List the cars and mixins: how a node is configured."""
     from paddock.cars import load_cars
 
     everything = load_cars().values()
@@ -96,9 +101,8 @@ def all_cars() -> Listing:
 
 
 def all_engines() -> Listing:
-    """The Elasticsearch versions that can be had embedded, and the Java that would run each here."""
+    """List the versions of Elasticsearch that can be raced."""
     from paddock.engine import download, versions
-    from paddock.errors import PaddockError
 
     rows = []
     for release in versions.RELEASES.values():
@@ -117,25 +121,17 @@ def all_engines() -> Listing:
 
 
 def all_corpora() -> Listing:
-    """Recipes, and the corpora that have been made from them or imported."""
+    """List the recipes and the corpora made from them."""
     from paddock.corpora.recipe import load_recipe, recipe_names
     from paddock.corpora.record import FROM_RECIPE
     from paddock.corpora.store import list_corpora
-    from paddock.files import gibibytes
 
     known = [load_recipe(name) for name in recipe_names()]
     recipes = [[recipe.name, recipe.track, recipe.description] for recipe in known]
-    made = [
-        [
-            record.name,
-            record.track,
-            f"seed {record.seed}" if record.origin == FROM_RECIPE else "imported",
-            f"{record.documents:,}",
-            gibibytes(record.bytes),
-            record.file,
-        ]
-        for record in list_corpora()
-    ]
+    made = []
+    for one in list_corpora():
+        source = f"seed {one.seed}" if one.origin == FROM_RECIPE else "imported"
+        made.append([one.name, one.track, source, f"{one.documents:,}", gibibytes(one.bytes), one.file])
     return Listing(
         [
             ("Recipes", ("name", "track", "description"), recipes),
@@ -146,7 +142,7 @@ def all_corpora() -> Listing:
 
 
 def all_tournaments() -> Listing:
-    """All tournament files."""
+    """List the tournaments that can be held."""
     from paddock.tournaments.files import find_file, read_tournament, tournament_names
 
     found = [read_tournament(find_file(name), sampled=False) for name in tournament_names()]
@@ -162,35 +158,26 @@ def latest_results(everything: bool = False) -> Listing:
 
     :param everything: not only the latest ones, so that the list takes as long as there are results.
     """
-    from paddock.files import read_record
     from paddock.tournaments.command import running_tournament
     from paddock.tournaments.store import INTERRUPTED, Stored, tournament_ids
 
     running = running_tournament()
     files, ids = _race_summaries(), tournament_ids()
     shown = slice(None) if everything else slice(-LATEST, None)
-    races = [
-        [
-            record["race-id"],
-            _when(file.stat().st_mtime),
-            summary.get("track"),
-            summary.get("challenge"),
-            _corpus(summary.get("corpus")),
-        ]
-        for file in files[shown]
-        if isinstance(summary := (record := read_record(file)).get("summary"), dict) and "race-id" in record
-    ]
-    held = [
-        [
-            one,
-            _when(float(begun.get("at") or 0)),
-            Path(str(begun.get("definition"))).stem,
-            ", ".join(name.split()[-1] for name in begun.get("corpora") or ()),
-            "it is running" if one == running else Stored(one).ended_because() or INTERRUPTED,
-        ]
-        for one in ids[shown]
-        if (begun := Stored(one).beginning()).get("kind") == "tournament"
-    ]
+    races, held = [], []
+    for file in files[shown]:
+        record = read_record(file)
+        if "race-id" in record and isinstance(summary := record.get("summary"), dict):
+            told = (summary.get("track"), summary.get("challenge"), _corpus(summary.get("corpus")))
+            races.append([record["race-id"], _when(file.stat().st_mtime), *told])
+    for one in ids[shown]:
+        stored = Stored(one)
+        begun = stored.beginning()
+        if begun.get("kind") == "tournament":
+            corpora = ", ".join(name.split()[-1] for name in begun.get("corpora") or ())
+            name, began = Path(str(begun.get("definition"))).stem, _when(float(begun.get("at") or 0))
+            ended = "it is running" if one == running else stored.ended_because() or INTERRUPTED
+            held.append([one, began, name, corpora, ended])
     earlier = 0 if everything else max(0, len(files) - LATEST) + max(0, len(ids) - LATEST)
     more = f"There are {earlier:,} earlier ones: --all lists them. " if earlier else ""
     return Listing(
@@ -215,8 +202,6 @@ def find_result(identity: str) -> Any:
     :param identity: the id, a beginning that no other has, or "latest".
     :raises UsageError: if there is none, with the nearest ids; or several begin so.
     """
-    from paddock.errors import UsageError, unknown
-    from paddock.files import read_record
     from paddock.race.summary import read_record as race_record
     from paddock.rally.outcome import race_file
     from paddock.tournaments.command import load_result
@@ -236,9 +221,9 @@ def find_result(identity: str) -> Any:
     if not chosen:
         raise unknown("race or tournament with the id", identity, files, "./inv results")
     (found,) = chosen
-    return (
-        race_record(read_record(races[found]), read_record(race_file(found))) if found in races else load_result(found)
-    )
+    if found in races:
+        return race_record(read_record(races[found]), read_record(race_file(found)))
+    return load_result(found)
 
 
 def _race_summaries() -> list[Path]:
@@ -252,11 +237,12 @@ def _when(seconds: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
 
 
-@task(help={"json": "for machines"})
-@command
-def tracks(_context: Context, json: bool = False) -> None:
-    """List the tracks: what can be indexed."""
-    show(all_tracks(), json)
+tracks = _listing("tracks", all_tracks)
+challenges = _listing("challenges", all_challenges)
+cars = _listing("cars", all_cars)
+engines = _listing("engines", all_engines)
+corpora = _listing("corpora", all_corpora)
+tournaments = _listing("tournaments", all_tournaments)
 
 
 @task(positional=["name"], help={"name": "a track (./inv tracks)", "json": "for machines"})
@@ -266,29 +252,25 @@ def track(_context: Context, name: str, json: bool = False) -> None:
     show(one_track(name), json)
 
 
-@task(help={"json": "for machines"})
+@task(help={"all": "the earlier ones as well", "json": "for machines"})
 @command
-def challenges(_context: Context, json: bool = False) -> None:
-    """List the challenges: what can be done with a track."""
-    show(all_challenges(), json)
-
-
-@task(help={"json": "for machines"})
-@command
-def cars(_context: Context, json: bool = False) -> None:
-    """List the cars and mixins: how a node is configured."""
-    show(all_cars(), json)
+def results(_context: Context, all: bool = False, json: bool = False) -> None:  # noqa: A002 - what users call it
+    """List the latest races and tournaments that have been held."""
+    show(latest_results(everything=all), json)
 
 
 @task(help={"json": "for machines"})
 @command
-def corpora(_context: Context, json: bool = False) -> None:
-    """List the recipes and the corpora made from them."""
-    show(all_corpora(), json)
+def doctor(_context: Context, json: bool = False) -> None:
+    """Say what this machine can run and what to change."""
+    from dataclasses import asdict
 
+    from paddock.command_line import doctor as examination
 
-@task(help={"json": "for machines"})
-@command
-def engines(_context: Context, json: bool = False) -> None:
-    """List the versions of Elasticsearch that can be raced."""
-    show(all_engines(), json)
+    findings = examination.examine()
+    if json:
+        print_result(as_json([asdict(finding) for finding in findings]))
+    else:
+        print_result(examination.render(findings, stdout_has_colours()))
+    if any(finding.state == examination.BAD for finding in findings):
+        raise Exit("No race can run here before the lines marked BAD are dealt with.", 3)

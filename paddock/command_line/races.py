@@ -1,11 +1,20 @@
-"""./inv race and ./inv doctor."""
+"""./inv race, tournament, report and compare: what is run, and what came of it."""
 
 from __future__ import annotations
 
-from invoke import Context, Exit
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from invoke import Context
 
 from paddock.command_line.sentences import command, helps, takes, task
+from paddock.console import as_json, print_result, say, stdout_has_colours, terminal_width, warn
+from paddock.errors import RaceError, UsageError
 from paddock.race import RaceOptions
+from paddock.tournaments import TournamentOptions
+
+if TYPE_CHECKING:
+    from paddock.tournaments.model import Result
 
 
 @task(
@@ -23,7 +32,6 @@ def race(_context: Context, options: RaceOptions, dry_run: bool = False, json: b
       ./inv race --target-hosts es1:9200,es2:9200 --client-options cluster.json
       ./inv race --dry-run
     """
-    from paddock.console import print_result, say, stdout_has_colours, terminal_width, warn
     from paddock.race.options import prepare
     from paddock.rally.leftovers import racing
 
@@ -40,8 +48,6 @@ def race(_context: Context, options: RaceOptions, dry_run: bool = False, json: b
             warn(note)
         print_result(printable(prepared.request))
         return
-    from paddock.console import as_json
-    from paddock.errors import RaceError
     from paddock.race import run as races
 
     say(f"Racing {prepared.track.name}, challenge {prepared.request.challenge}, race id {prepared.request.race_id} ...")
@@ -55,19 +61,106 @@ def race(_context: Context, options: RaceOptions, dry_run: bool = False, json: b
         raise RaceError(f"Requests failed in this race ({failed}), so its figures are void: see rally.log.")
 
 
-@task(help={"json": "for machines"})
+@task(
+    positional=["name"],
+    help=helps(
+        TournamentOptions,
+        name="a tournament (./inv tournaments), a file, or with --resume the id of one that was begun",
+        json="print the result as JSON",
+    ),
+)
 @command
-def doctor(_context: Context, json: bool = False) -> None:
-    """Say what this machine can run and what to change."""
-    from dataclasses import asdict
+@takes(TournamentOptions)
+def tournament(_context: Context, name: str, options: TournamentOptions, json: bool = False) -> None:
+    """Compare configurations, to a verdict that holds.
 
-    from paddock.command_line import doctor as examination
-    from paddock.console import as_json, print_result, stdout_has_colours
+    Examples:
+      ./inv tournament refresh-interval --dry-run
+      ./inv tournament refresh-interval --quick
+      ./inv tournament heap --budget 120
+      ./inv tournament refresh-interval --resume
+    """
+    from paddock.tournaments.command import run_tournament
+    from paddock.tournaments.store import FAILED_RACES, tournaments_folder
 
-    findings = examination.examine()
+    def write(result: Result) -> dict[str, Path]:
+        from paddock.reports.write import write_report  # which a dry run need not wait for
+
+        return write_report(result, tournaments_folder() / result.id)
+
+    result = run_tournament(name, options, keep=write)
+    if result is None:
+        return
+    from paddock.reports.write import render_terminal, result_as_json
+
+    written = write(result)
     if json:
-        print_result(as_json([asdict(finding) for finding in findings]))
+        print_result(as_json(result_as_json(result)))
     else:
-        print_result(examination.render(findings, stdout_has_colours()))
-    if any(finding.state == examination.BAD for finding in findings):
-        raise Exit("No race can run here before the lines marked BAD are dealt with.", 3)
+        print_result(f"{render_terminal(result, terminal_width())}\n\nReport: {written['html']}")
+    if result.stopped == FAILED_RACES and all(verdict.ratio is None for verdict in result.main.verdicts):
+        raise RaceError("No race of the tournament came so far that anything can be said: see above for the reasons.")
+
+
+@task(
+    positional=["id"],
+    help={
+        "id": "the id of a race or tournament (./inv results) or its beginning, or latest",
+        "json": "print the result as JSON",
+    },
+)
+@command
+def report(_context: Context, id: str, json: bool = False) -> None:  # noqa: A002 - what users call it
+    """Make the report of a race or a tournament anew."""
+    from paddock.command_line.lists import find_result
+    from paddock.race.summary import RaceRecord
+    from paddock.rally.run import race_records
+    from paddock.reports.race_report import find_out, race_report_as_json, render_race_terminal, write_race_report
+    from paddock.reports.write import render_terminal, result_as_json, write_report
+    from paddock.tournaments.store import tournaments_folder
+
+    result = find_result(id)
+    if isinstance(result, RaceRecord):
+        folder = race_records(result.race_id)
+        findings = find_out(result, folder)
+        written = write_race_report(findings, folder)
+        text, for_machines = render_race_terminal(findings), race_report_as_json(findings)
+    else:
+        written = write_report(result, tournaments_folder() / result.id)
+        text, for_machines = render_terminal(result, terminal_width()), result_as_json(result)
+    if json:
+        print_result(as_json(for_machines))
+        return
+    print_result(text)
+    for path in written.values():
+        print_result(str(path))
+
+
+@task(
+    iterable=["also"],
+    positional=["first", "second"],
+    help={
+        "first": "id of a race or tournament (./inv results) or its beginning; or another machine's result.json",
+        "second": "another one",
+        "also": "further ones, each with its own --also",
+        "form": "text, markdown or html",
+    },
+)
+@command
+def compare(_context: Context, first: str, second: str, also: list[str], form: str = "text") -> None:
+    """Set races and tournaments side by side.
+
+    Examples:
+      ./inv compare RACE-ID RACE-ID --also TOURNAMENT-ID
+      ./inv compare TOURNAMENT-ID from-the-team-next-door/result.json
+    """
+    from paddock.command_line.lists import find_result
+    from paddock.reports.comparison import compare as compare_results
+    from paddock.reports.comparison import render_comparison
+    from paddock.reports.write import read_result
+
+    if form not in ("text", "markdown", "html"):
+        raise UsageError(f"--form is text, markdown or html, not '{form}'.")
+    named = (first, second, *also)
+    items = [read_result(Path(each)) if each.endswith(".json") else find_result(each) for each in named]
+    print_result(render_comparison(compare_results(items), form, terminal_width()))

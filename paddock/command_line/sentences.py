@@ -13,15 +13,19 @@ import typing
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, fields
 from inspect import Parameter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import invoke
 from invoke import Collection, Exit
 from invoke.exceptions import ParseError
 from invoke.parser import Parser
 
-if TYPE_CHECKING:
-    from paddock.errors import UsageError
+from paddock.errors import PaddockError, UsageError, nearest
+from paddock.files import full_disk
+from paddock.paths import PROJECT, rally_folder
+
+_TAKES_FILES = "corpus.import"
+_HELP = {"--help", "-h"}
 
 
 class _Option(typing.NamedTuple):
@@ -58,14 +62,11 @@ class _Option(typing.NamedTuple):
 
             return parse_pairs(text, self.flag)
         if tuple in kinds:
-            names = tuple(name.strip() for name in text.split(",") if name.strip())
-            if not names:
-                from paddock.errors import UsageError
+            if names := tuple(name.strip() for name in text.split(",") if name.strip()):
+                return names
 
-                raise UsageError(
-                    f"{self.flag} wants names with commas between them, not '{text}': name one, or leave it out."
-                )
-            return names
+            wants = f"{self.flag} wants names with commas between them"
+            raise UsageError(f"{wants}, not '{text}': name one, or leave it out.")
         return text
 
 
@@ -127,22 +128,14 @@ def check_words(namespace: Collection) -> None:
         raise Exit(_not_understood(error, [str(each.name) for each in contexts]), 2) from None
 
 
-_TAKES_FILES = "corpus.import"
-_HELP = {"--help", "-h"}
-
-
 def _show_help(task: str) -> None:
     from invoke.main import program
-
-    from paddock.paths import PROJECT
 
     program.run(["invoke", "--search-root", str(PROJECT), "--help", task], exit=False)
 
 
 def _not_understood(error: ParseError, tasks: list[str]) -> str:
     """A parser's error as a sentence with a remedy."""
-    from paddock.errors import nearest
-
     asked, text = error.context, str(error)
     found = re.search(r"No idea what '(.*)' is!|<Argument: ([\w-]+)|arguments: '(\w+)'", text)
     if asked is None or not found:
@@ -163,19 +156,16 @@ def _not_understood(error: ParseError, tasks: list[str]) -> str:
         return f"There is no task '{word}'.{guess} './inv --list' shows them all."
     if asked.name != _TAKES_FILES:
         return f"The task {asked.name} takes no '{word}'. {known}"
-    return (
-        f"There is more than one file ('{asked.args['file'].value}', '{word}'): put a pattern in quotes, or the "
-        f"further files after -- at the end."
-    )
+    both = f"There is more than one file ('{asked.args['file'].value}', '{word}')"
+    return f"{both}: put a pattern in quotes, or the further files after -- at the end."
 
 
 class _Task(invoke.Task):
     """A task whose options have a letter each, while there are some: never -h, which is --help everywhere."""
 
-    def arg_opts(self, name: str, default: Any, taken_names: set[str]) -> dict[str, Any]:
+    def arg_opts(self, name: str, default: Any, taken_names: set[str]) -> Any:
         """As Invoke has them."""
-        options: dict[str, Any] = super().arg_opts(name, default, taken_names | {"h", "-"})
-        return options
+        return super().arg_opts(name, default, taken_names | {"h", "-"})
 
 
 task = functools.partial(invoke.task, klass=_Task)
@@ -187,9 +177,6 @@ def command(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:
-        from paddock.errors import PaddockError, UsageError
-        from paddock.files import full_disk
-        from paddock.paths import rally_folder
 
         try:
             if _HELP & {value for value in kwargs.values() if isinstance(value, str)}:
@@ -227,16 +214,9 @@ def whole_number(option: str, text: str | None, least: int = 1, most: int | None
 
     :raises UsageError: if it is no whole number from ``least`` to ``most``.
     """
-    if text is None:
-        return None
-    try:
-        number = int(text)
-    except ValueError:
-        number = None
-    if number is None or number < least or (most is not None and number > most):
-        span = f"from {least} on" if most is None else f"from {least} to {most}"
-        raise _no_number(option, f"a whole number {span}", text)
-    return number
+    span = f"from {least} on" if most is None else f"from {least} to {most}"
+    number = _number(option, text, int, f"a whole number {span}", least, math.inf if most is None else most)
+    return None if number is None else int(number)
 
 
 def positive_number(option: str, text: str | None) -> float | None:
@@ -244,18 +224,17 @@ def positive_number(option: str, text: str | None) -> float | None:
 
     :raises UsageError: if it is no number above 0.
     """
+    return _number(option, text, float, "a number above 0", math.ulp(0.0), sys.float_info.max)
+
+
+def _number(option: str, text: str | None, kind: type[float], wanted: str, least: float, most: float) -> float | None:
     if text is None:
         return None
     try:
-        number = float(text)
+        number = kind(text)
     except ValueError:
-        number = 0.0
-    if not (math.isfinite(number) and number > 0):
-        raise _no_number(option, "a number above 0", text)
-    return number
+        number = math.nan
+    if least <= number <= most:
+        return number
 
-
-def _no_number(option: str, wanted: str, text: str) -> UsageError:
-    from paddock.errors import UsageError
-
-    return UsageError(f"{option} wants {wanted}, not '{text}': correct it, or leave it out.")
+    raise UsageError(f"{option} wants {wanted}, not '{text}': correct it, or leave it out.")

@@ -4,5 +4,5 @@ document      what a report consists of, and it as HTML and Markdown; drawing: w
 write         a tournament's report, put together and in all its forms
 verdicts, laps, prices, grids  its parts; sentences and figures are what all of them say and show
 race_report   the report of one race
-comparison    races and tournaments side by side, by what origins knows of each
+comparison    races and tournaments side by side, by how each came about
 """

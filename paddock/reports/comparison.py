@@ -4,23 +4,76 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from paddock import numbers
 from paddock.console import ENDLESS, wrapped
 from paddock.errors import UsageError
-from paddock.race.circumstances import CIRCUMSTANCES
+from paddock.plain_values import known
+from paddock.race.circumstances import CIRCUMSTANCES, CORPUS, with_short_checksums
 from paddock.race.summary import RaceRecord
 from paddock.reports import figures, sentences
 from paddock.reports.document import Table, escaped, markdown_table, render_page, text_table
-from paddock.reports.origins import PARAMETERS, origin
-from paddock.tournaments.model import Contender, Result
+from paddock.tournaments.model import Result
 
+# What the names of parameters begin with.
+TRACK_PARAMETER, CAR_PARAMETER = "track parameter", "car parameter"
+_PARAMETERS = (TRACK_PARAMETER, CAR_PARAMETER)
+# What a race records as a tag, and a tournament under this name.
+_TAGS = {"paddock": "Paddock", "java": "Java", **{name: name for name in (CORPUS, *CIRCUMSTANCES)}}
+# What only repeats the corpus where that is recorded, and what differs between any two races.
+_CORPUS_PARAMETERS = ("corpus_file", "corpus_documents", "corpus_bytes")
+_ALWAYS_DIFFERENT = ("load_journal",)
 # A race id as Rally and Paddock make them (a UUID).
 _BY_CHANCE = re.compile("[0-9a-f]{8}-[0-9a-f]{4}-")
 _TOLD = 2  # differences by which a race is named
+
+
+def origin(item: Result | RaceRecord) -> dict[str, str]:
+    """Everything recorded of how it came about that may explain a difference: name -> text."""
+    if isinstance(item, Result):
+        tournament = item.tournament
+        return {
+            "track": tournament.track,
+            "challenge": tournament.challenge,
+            "cars": ", ".join(tournament.cars),
+            **_each(TRACK_PARAMETER, tournament.track_params),
+            **_each(CAR_PARAMETER, tournament.car_params),
+            "documents per lap": f"{tournament.lap_documents:,}",
+            "nodes": str(tournament.nodes),
+            "freshness probe": "yes" if tournament.freshness else "no",
+            "searches per query and lap": str(tournament.searches),
+            **{name: with_short_checksums(str(text)) for name, text in item.circumstances.items()},
+        }
+    race, cars = item.race, item.race.get("car") or []
+    tags, params, cluster = (race.get(key) or {} for key in ("user-tags", "track-params", "cluster"))
+    left_out = (*_ALWAYS_DIFFERENT, *(_CORPUS_PARAMETERS if CORPUS in tags else ()))
+    counts = [count for task in item.summary.bulk_tasks if (count := known(task.documents)) is not None]
+    found = {
+        "track": race.get("track"),
+        "challenge": race.get("challenge"),
+        "cars": ", ".join(cars) if isinstance(cars, list) else str(cars),
+        **_each(TRACK_PARAMETER, {name: value for name, value in params.items() if name not in left_out}),
+        **_each(CAR_PARAMETER, race.get("car-params") or {}),
+        "Elasticsearch": cluster.get("distribution-version") or item.summary.version,
+        "distribution flavor": cluster.get("distribution-flavor"),
+        "Rally": race.get("rally-version"),
+        "pipeline": race.get("pipeline"),
+        **{_TAGS[name]: text for name, text in tags.items() if name in _TAGS},
+        **_each("tag", {name: text for name, text in tags.items() if name not in _TAGS}),
+        "documents": f"{sum(counts):,.0f}" if counts else None,
+    }
+    return {name: str(text) for name, text in found.items() if text not in (None, "")}
+
+
+def _each(kind: str, values: Mapping[str, Any]) -> dict[str, str]:
+    """One entry per parameter, so that each difference is named."""
+    return {
+        f"{kind} {name}": value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str)
+        for name, value in values.items()
+    }
 
 
 @dataclass(frozen=True)
@@ -64,7 +117,7 @@ def compare(items: Sequence[Result | RaceRecord]) -> Comparison:
 
     :raises UsageError: if there are fewer than two, or one is named twice.
     """
-    ids = [_id(item) for item in items]
+    ids = [item.id if isinstance(item, Result) else item.race_id for item in items]
     if len(ids) < 2:
         raise UsageError("A comparison needs at least two races or tournaments: name another id.")
     twice = next((one for one in ids if ids.count(one) > 1), None)
@@ -73,15 +126,13 @@ def compare(items: Sequence[Result | RaceRecord]) -> Comparison:
     origins = [origin(item) for item in items]
     differences = _differences(items, origins)
     tournaments = [item for item in items if isinstance(item, Result)]
-    names = [_short(one, ids) for one in ids]
-    rows = []
+    names, rows = [_short(one, ids) for one in ids], []
     for number, (item, name) in enumerate(zip(items, names, strict=True)):
         rows += _contenders(item) if isinstance(item, Result) else [_race(item, name, _told_apart(number, differences))]
-    races, kinds = len(items) - len(tournaments), []
-    if tournaments:
-        kinds.append(numbers.plural(len(tournaments), "tournament"))
-    if races:
-        kinds.append(numbers.plural(races, "race"))
+    races = len(items) - len(tournaments)
+    kinds = [
+        numbers.plural(count, kind) for count, kind in ((len(tournaments), "tournament"), (races, "race")) if count
+    ]
     return Comparison(
         title=" and ".join(kinds) + " side by side",
         sources=tuple(names),
@@ -90,10 +141,6 @@ def compare(items: Sequence[Result | RaceRecord]) -> Comparison:
         differences=differences,
         warnings=(*_machines(names, origins, differences), *_warnings(tournaments, races, differences)),
     )
-
-
-def _id(item: Result | RaceRecord) -> str:
-    return item.id if isinstance(item, Result) else item.race_id
 
 
 def _short(identity: str, ids: Sequence[str]) -> str:
@@ -105,15 +152,15 @@ def _short(identity: str, ids: Sequence[str]) -> str:
 def _told_apart(number: int, differences: Sequence[Difference]) -> str:
     """What a race differs in from the others, the first of it; empty if nothing is known."""
     wanted = [one for one in differences if one.name not in CIRCUMSTANCES][:_TOLD] or differences[:_TOLD]
-    return ", ".join(_value(one.name, one.values[number]) for one in wanted)
-
-
-def _value(name: str, value: str) -> str:
-    """A difference in a few words; a parameter that is not given has its default."""
-    for kind in PARAMETERS:
-        if name.startswith(kind):
-            return f"{name.removeprefix(f'{kind} ')} {'by default' if value == numbers.NOTHING else value}"
-    return f"{name} {'unknown' if value == numbers.NOTHING else value}"
+    parts = []
+    for one in wanted:
+        name, unset = one.name, "unknown"
+        for kind in _PARAMETERS:  # one that is not given has its default
+            if name.startswith(kind):
+                name, unset = name.removeprefix(f"{kind} "), "by default"
+        value = one.values[number]
+        parts.append(f"{name} {unset if value == numbers.NOTHING else value}")
+    return ", ".join(parts)
 
 
 def _differences(items: Sequence[Result | RaceRecord], origins: Sequence[Mapping[str, str]]) -> tuple[Difference, ...]:
@@ -129,7 +176,7 @@ def _differences(items: Sequence[Result | RaceRecord], origins: Sequence[Mapping
         texts = [
             one.get(name, numbers.NOTHING)
             for item, one in zip(items, origins, strict=True)
-            if name in one or (name not in CIRCUMSTANCES and (type(item) in recording or name.startswith(PARAMETERS)))
+            if name in one or (name not in CIRCUMSTANCES and (type(item) in recording or name.startswith(_PARAMETERS)))
         ]
         if not _same(texts):
             found.append(Difference(name, tuple(one.get(name, numbers.NOTHING) for one in origins)))
@@ -191,7 +238,10 @@ def _machines(
     """Whether they ran on machines that can be compared, as far as it was recorded."""
     differing = [difference for difference in differences if difference.name in CIRCUMSTANCES]
     if differing:
-        listed = "; ".join(f"{one.name}: {' or '.join(_known(one.values))}" for one in differing)
+        listed = "; ".join(
+            f"{one.name}: {' or '.join(value for value in dict.fromkeys(one.values) if value != numbers.NOTHING)}"
+            for one in differing
+        )
         yield (
             f"They did not run on the same machine in the same state ({listed}): absolute figures say as much about "
             f"the machines as about what is compared."
@@ -201,86 +251,58 @@ def _machines(
         yield f"On which machine {' and '.join(unknown)} ran was not recorded; it may have been another."
 
 
-def _known(values: Sequence[str]) -> list[str]:
-    return [value for value in dict.fromkeys(values) if value != numbers.NOTHING]
-
-
-def _warnings(tournaments: Sequence[Result], races: int, differences: Sequence[Difference]) -> list[str]:
-    texts = []
+def _warnings(tournaments: Sequence[Result], races: int, differences: Sequence[Difference]) -> Iterator[str]:
     things = [difference.name for difference in differences if difference.name not in CIRCUMSTANCES]
     if len(things) < len(differences):
         things.append("the machine")
     if len(things) > 1:
-        texts.append(
+        yield (
             f"They differ in {len(things)} things ({', '.join(things)}): what is different in the figures cannot be "
             f"put down to one of them."
         )
     if races > 1:
-        texts.append(
+        yield (
             "Single races cannot be compared reliably: on a noisy machine a naive look finds a winner between "
             "identical configurations three times in four. Let them run as contenders of a tournament."
         )
     if races and tournaments:
-        texts.append(
-            "A race's throughput is that of one pass, a tournament's that of many short laps: they are no pair."
-        )
+        yield "A race's throughput is that of one pass, a tournament's that of many short laps: they are no pair."
     if len(tournaments) > 1:
-        texts.append(
-            "Absolute values of different tournaments hold the machine's drift between them; compare the ratios."
-        )
-        texts += _contradictions(tournaments)
-    return texts
+        yield "Absolute values of different tournaments hold the machine's drift between them; compare the ratios."
+    yield from _contradictions(tournaments)
 
 
-def _contradictions(tournaments: Sequence[Result]) -> list[str]:
-    """Contenders of one name that are not the same thing."""
-    texts = []
+def _contradictions(tournaments: Sequence[Result]) -> Iterator[str]:
+    """What has one name in several tournaments and is not the same thing."""
     definitions: dict[str, set[str]] = {}
     for result in tournaments:
-        for contender in result.tournament.contenders:
-            definitions.setdefault(contender.name, set()).add(_definition(contender))
+        for one in result.tournament.contenders:
+            parts: list[Any] = [one.level, one.cars, one.version, dict(one.track_params)]
+            definitions.setdefault(one.name, set()).add(json.dumps(parts, sort_keys=True, default=str))
     for name, found in definitions.items():
         if len(found) > 1:
-            texts.append(
-                f"The contender {name} is not the same configuration everywhere: its ratios cannot be compared."
-            )
-    for title, value in _BETWEEN.items():
-        values = list(dict.fromkeys(value(result) for result in tournaments))
+            yield f"The contender {name} is not the same configuration everywhere: its ratios cannot be compared."
+    baselines = dict.fromkeys(result.tournament.baseline for result in tournaments)
+    metrics = dict.fromkeys(result.main.metric.name for result in tournaments)
+    for title, values in (("baseline", baselines), ("metric of the verdict", metrics)):
         if len(values) > 1:
-            texts.append(
-                f"The {title} is not the same everywhere ({', '.join(values)}): their ratios are of different things."
-            )
-    return texts
-
-
-_BETWEEN: Mapping[str, Callable[[Result], str]] = {
-    "baseline": lambda result: result.tournament.baseline,
-    "metric of the verdict": lambda result: result.main.metric.name,
-}
-
-
-def _definition(contender: Contender) -> str:
-    parts: list[Any] = [contender.level, contender.cars, contender.version, dict(contender.track_params)]
-    return json.dumps(parts, sort_keys=True, default=str)
+            yield f"The {title} is not the same everywhere ({', '.join(values)}): their ratios are of different things."
 
 
 def comparison_tables(comparison: Comparison) -> tuple[Table, ...]:
     """Figures, verdicts and differences; tables without a row are left out."""
     metrics = tuple(dict.fromkeys(name for row in comparison.rows for name in row.figures))
-    figures = Table(
-        "Figures",
-        ("of", "source", *metrics),
-        tuple(
-            (row.name, row.source, *(row.figures.get(metric, numbers.NOTHING) for metric in metrics))
-            for row in comparison.rows
-        ),
-        tuple(range(2, len(metrics) + 2)),
+    rows = tuple(
+        (row.name, row.source, *(row.figures.get(metric, numbers.NOTHING) for metric in metrics))
+        for row in comparison.rows
     )
-    tables = (
-        figures,
-        _side_by_side("Ratios to the baseline", "contender", comparison.verdicts, comparison.sources),
-        _side_by_side("What is not the same", "circumstance", comparison.differences, comparison.sources),
-    )
+    tables = [Table("Figures", ("of", "source", *metrics), rows, tuple(range(2, len(metrics) + 2)))]
+    for caption, of, lines in (
+        ("Ratios to the baseline", "contender", comparison.verdicts),
+        ("What is not the same", "circumstance", comparison.differences),
+    ):
+        rows = tuple((line.name, *line.values) for line in lines)
+        tables.append(Table(caption, (of, *comparison.sources), rows))
     return tuple(table for table in tables if table.rows)
 
 
@@ -316,10 +338,5 @@ def _text(table: Table, width: int) -> str:
 
 def _turned(table: Table) -> Table:
     """Rows become columns."""
-    columns = list(zip(*table.rows, strict=True))
-    rows = tuple((header, *column) for header, column in zip(table.headers[1:], columns[1:], strict=True))
-    return Table(table.caption, (table.headers[0], *columns[0]), rows, tuple(range(1, len(table.rows) + 1)))
-
-
-def _side_by_side(caption: str, of: str, lines: tuple[Difference, ...], sources: tuple[str, ...]) -> Table:
-    return Table(caption, (of, *sources), tuple((line.name, *line.values) for line in lines))
+    headers, *rows = zip(table.headers, *table.rows, strict=True)
+    return Table(table.caption, headers, tuple(rows), tuple(range(1, len(headers))))

@@ -5,7 +5,7 @@ The HTML needs nothing else: no network, no script. The Markdown has the same se
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from paddock.console import columns, drawn, plain_line
 from paddock.files import replacing
-from paddock.reports.drawing import MARKS
+from paddock.reports.drawing import MARKS, breakable
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Plot:
     """A plot with its content in words and its figures in a table.
 
     :param name: unique in its report; letters, digits and hyphens only, because it becomes part of ids.
-    :param drawn: HTML that fits any width, see plots/drawing.py.
+    :param drawn: HTML that fits any width, see drawing.py.
     :param reading: how to read it, for those who see it.
     """
 
@@ -69,34 +69,18 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Highlight:
-    """One contender's verdict in three lines.
-
-    :param verdict: "faster", "slower", "equivalent" or "undecided".
-    :param word: the verdict in a word that fits the metric.
-    :param change: how much, in percent.
-    :param note: interval and number of pairs.
-    """
-
-    name: str
-    verdict: str
-    word: str
-    change: str
-    note: str
-
-
-@dataclass(frozen=True)
 class Report:
     """A whole report, the verdict first.
 
     :param verdict: the answer in one sentence.
-    :param highlights: the verdicts one by one, if they are few.
+    :param highlights: the verdicts one by one, if they are few: the contender's "name", its "verdict", "word" that fits
+        the metric, "change" in percent and a "note" on interval and pairs.
     """
 
     title: str
     subtitle: str
     verdict: str
-    highlights: tuple[Highlight, ...]
+    highlights: tuple[Mapping[str, str], ...]
     sections: tuple[Section, ...]
 
 
@@ -134,9 +118,6 @@ def glossary(tournament: bool) -> Section:
     return Section("Words", facts=tuple(words.items()), folded=True)
 
 
-_TEMPLATES = Path(__file__).parent / "templates"
-
-
 def render_html(report: Report) -> str:
     """The report as an HTML page; whatever a user named is escaped."""
     return render_page("report.html.j2", report=report)
@@ -144,12 +125,8 @@ def render_html(report: Report) -> str:
 
 def render_page(template: str, **values: object) -> str:
     """Any page of the templates' folder."""
-    return _environment().get_template(template).render(**values)
-
-
-def _environment() -> Environment:
     environment = Environment(
-        loader=FileSystemLoader(_TEMPLATES),
+        loader=FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -157,10 +134,10 @@ def _environment() -> Environment:
     )
     environment.globals["marks"] = MARKS
     # The plots' SVG is ours, with every text in it escaped when it was drawn.
-    environment.filters["drawn"] = Markup
+    environment.filters |= {"drawn": Markup, "breakable": breakable}
     # A figure and its percent sign stay in one line.
     environment.filters["unbroken"] = lambda text: text.replace(" %", "\u00a0%")
-    return environment
+    return environment.get_template(template).render(**values)
 
 
 # A table of all laps belongs into the CSV file, not into a page that is read as text.

@@ -7,7 +7,8 @@ each page (MARKS), and what a mark stands for appears when one points at it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -25,11 +26,13 @@ _SHAPES = {
     "hourglass": "M-4.5 -4.5H4.5L-4.5 4.5H4.5Z",
     "cross": "M-4.5 -4.5L4.5 4.5M4.5 -4.5L-4.5 4.5",
     "end": "M0 -5V5",
+    "more": "M0 -8V-17M-3 -13.5L0 -17L3 -13.5",
     "left": "M-4 0L3 -4V4Z",
     "right": "M4 0L-3 -4V4Z",
 }
 MARKS = "".join(f'<path id="mark-{name}" d="{path}"/>' for name, path in _SHAPES.items())
 SERIES = 8  # colours; more series than these differ by their dashes
+LONGEST = 80  # characters of a name in a legend or above a panel
 _TICK_ROOM, _TITLE_ROOM = 20, 18
 _LINE, _NEAR = 13, 0.35  # pixels down and share across within which two labels would touch
 # Ratios beyond these are drawn at the edge.
@@ -37,13 +40,32 @@ _SMALLEST, _LARGEST = 0.01, 100.0
 
 
 def shape(number: int) -> str:
-    """The mark of the series with that number, from 0."""
-    return tuple(_SHAPES)[number % SERIES]
+    """The mark of the series with that number, from 0; those beyond the colours have the next one's."""
+    return tuple(_SHAPES)[(number + number // SERIES) % SERIES]
 
 
 def ink(number: int) -> str:
     """The class with the colour of the series with that number, from 0; they repeat, so shapes have to differ too."""
     return f"series-{number % SERIES + 1}"
+
+
+def series(names: Sequence[str], baseline: str) -> dict[str, tuple[str, str]]:
+    """Class and shape of each name; of more than there are colours for only the baseline can be told apart."""
+    if len(names) > SERIES:
+        return {name: (ink(0), "diamond") if name == baseline else ("muted", "circle") for name in names}
+    return {name: (ink(number), shape(number)) for number, name in enumerate(names)}
+
+
+def series_legend(styles: Mapping[str, tuple[str, str]], baseline: str) -> list[tuple[str, str, str]]:
+    """What the legend says of these."""
+    if len(styles) > SERIES:
+        return [(baseline, "diamond", ink(0)), ("all others", "circle", "muted")]
+    return [(shortened(name, LONGEST), shape_name, kind) for name, (kind, shape_name) in styles.items()]
+
+
+def breakable(text: str) -> str:
+    """HTML of a name that goes on in another line after its commas, points, hyphens and underscores."""
+    return f'<span class="name">{re.sub("(?<=[,._-])(?=.)", "<wbr>", escape(text))}</span>'
 
 
 def shortened(text: str, characters: int) -> str:
@@ -127,7 +149,7 @@ def counted(most: int, least: int = 1) -> Scale:
 
 def named(names: Sequence[object]) -> Scale:
     """An axis of names, equally far apart; the values are their positions from 0."""
-    texts = [shortened(str(name), 8) for name in names]
+    texts = [shortened(str(name), max(8, 36 // len(names))) for name in names]
     return Scale(-0.4, len(texts) - 0.6, tuple(map(float, range(len(texts)))), lambda value: texts[round(value)])
 
 
@@ -154,35 +176,33 @@ class Panel:
         self._lines: list[str] = []
         self._marks: list[str] = []
 
-    def band(self, begin: float, end: float) -> None:
-        """Shade from one value across to another."""
-        left, right = self._across.share(begin), self._across.share(end)
-        self._ground.append(_rectangle(left, right - left, 0, self._height, "band"))
+    def box(
+        self,
+        kind: str,
+        across: tuple[float, float] | None = None,
+        up: tuple[float, float] | None = None,
+        hover: str = "",
+    ) -> None:
+        """Fill from one value to another, across, upwards or both; a "band" lies below all else.
 
-    def level(self, low: float, high: float) -> None:
-        """Shade from one value upwards to another."""
-        top, bottom = self._y(high), self._y(low)
-        self._ground.append(_rectangle(0, 1, top, bottom - top, "band"))
+        A "touch" is not seen: it shows its figures when one points at it.
+        """
+        left, right = (self._across.share(value) for value in across) if across else (0.0, 1.0)
+        bottom, top = (self._y(value) for value in up) if up else (self._height, 0)
+        (self._ground if kind == "band" else self._marks).append(
+            f'<rect class="{kind}" x="{_percent(left)}" width="{_percent(max(right - left, 0))}" y="{_pixels(top)}" '
+            f'height="{_pixels(max(bottom - top, 0))}">{_title(hover)}</rect>'
+        )
 
-    def upright(self, value: float, kind: str = "axis") -> None:
+    def upright(self, value: float, kind: str) -> None:
         """A line at a value across; the kind is a class of the style sheet."""
         x = _percent(self._across.share(value))
         self._ground.append(f'<line class="{kind}" x1="{x}" x2="{x}" y1="0" y2="{self._height}"/>')
 
-    def flat(self, value: float, kind: str = "axis") -> None:
+    def flat(self, value: float, kind: str) -> None:
         """A line at a value upwards."""
         y = _pixels(self._y(value))
         self._ground.append(f'<line class="{kind}" x1="0" x2="100%" y1="{y}" y2="{y}"/>')
-
-    def bar(self, begin: float, end: float, low: float, high: float, kind: str, hover: str = "") -> None:
-        """A filled box."""
-        left, right, top, bottom = self._across.share(begin), self._across.share(end), self._y(high), self._y(low)
-        self._marks.append(_rectangle(left, right - left, top, bottom - top, kind, hover))
-
-    def touch(self, begin: float, end: float, hover: str) -> None:
-        """A stretch from one value across to another whose figures are shown when one points at it, lines above all."""
-        left, right = self._across.share(begin), self._across.share(end)
-        self._marks.append(_rectangle(left, right - left, 0, self._height, "touch", hover))
 
     def line(self, points: Sequence[tuple[float, float]], kind: str) -> None:
         """A line through points; the kind are classes: a series' and thin, thick, dashed or dotted."""
@@ -224,12 +244,10 @@ class Panel:
                 below.append(f'<text{spare} x="{x}" y="{self._height + 16}" text-anchor="middle">{text}</text>')
         if self._below:
             below.append(f'<text x="50%" y="{height - 4}" text-anchor="middle">{escape(self._below)}</text>')
-        lines = (
-            f'<svg viewBox="0 0 1000 {self._height}" preserveAspectRatio="none" width="100%" height="{self._height}">'
-            f"{''.join(self._lines)}</svg>"
-            if self._lines
-            else ""
-        )
+        lines = "".join(self._lines)
+        if lines:
+            size = f'viewBox="0 0 1000 {self._height}" width="100%" height="{self._height}"'
+            lines = f'<svg {size} preserveAspectRatio="none">{lines}</svg>'
         base = f'<line class="axis" x1="0" x2="100%" y1="{self._height}" y2="{self._height}"/>'
         title = f'<p class="panel-title">{escape(self._title)}</p>' if self._title else ""
         return (
@@ -247,9 +265,9 @@ def panels(found: Sequence[str], legend: str = "", least: int = 300) -> str:
     return f'{legend}<div class="panels" style="--least:{least}px">{"".join(found)}</div>'
 
 
-def stacked(above: Panel, below: Panel) -> str:
-    """Two panels over one axis."""
-    return f'<div class="stacked">{above.html()}{below.html()}</div>'
+def stacked(*above: Panel) -> str:
+    """Panels over one axis."""
+    return f'<div class="stacked">{"".join(panel.html() for panel in above)}</div>'
 
 
 def legend(entries: Sequence[tuple[str, str, str]]) -> str:
@@ -261,7 +279,7 @@ def legend(entries: Sequence[tuple[str, str, str]]) -> str:
         elif shape_name == "box":
             drawn = f'<rect class="{kind}" x="2" y="2" width="16" height="10"/>'
         else:
-            drawn = mark("10", "7", shape_name, kind)
+            drawn = mark("10", "19" if shape_name == "more" else "7", shape_name, kind)
         parts.append(f'<span><svg width="20" height="14">{drawn}</svg>{escape(text)}</span>')
     return f'<p class="legend">{"".join(parts)}</p>'
 
@@ -299,31 +317,28 @@ def rows_of_ratios(rows: Sequence[Row], margin: float, axis: str, legend: str = 
     """Ratios one below the other on one axis, beside 1 and the margin around it."""
     ends = [end for row in rows for one in row.drawn for end in (one.ratio, one.low, one.high)]
     scale = ratios(ends, margin)
-    band = scale.share(1 / (1 + margin)), scale.share(1 + margin)
-    one = _percent(scale.share(1))
-    ground = _rectangle(band[0], band[1] - band[0], 0, 30, "band") if margin else ""
-    ticks = [_percent(scale.share(tick)) for tick in scale.ticks]
-    ground += "".join(f'<line class="grid" x1="{x}" x2="{x}" y1="0" y2="30"/>' for x in ticks)
-    ground += f'<line class="one" x1="{one}" x2="{one}" y1="0" y2="30"/>'
+    low, high = scale.share(1 / (1 + margin)), scale.share(1 + margin)
+    band = f'<rect class="band" x="{_percent(low)}" width="{_percent(high - low)}" y="0" height="100%"/>'
+    ticks = {_percent(scale.share(tick)): escape(scale.text(tick)) for tick in scale.ticks}
+    lines = [("grid", x) for x in ticks] + [("one", _percent(scale.share(1)))]
+    ground = "".join(f'<line class="{kind}" x1="{x}" x2="{x}" y1="0" y2="100%"/>' for kind, x in lines)
+
+    def row_of(kind: str, name: str, drawn: str, text: str) -> str:
+        return (
+            f'<div class="{kind}"><span class="who">{name}</span>'
+            f'<span class="drawn"><svg class="area" width="100%" height="100%">{drawn}</svg></span>'
+            f'<span class="what">{escape(text)}</span></div>'
+        )
+
     found = []
     for row in rows:
         if row.heading:
             found.append(f'<div class="row heading"><span>{escape(row.name)}</span></div>')
-            continue
-        drawn = "".join(_interval(each, scale) for each in row.drawn)
-        found.append(
-            f'<div class="row"><span class="who">{escape(row.name)}</span>'
-            f'<svg class="area" width="100%" height="30">{ground}{drawn}</svg>'
-            f'<span class="what">{escape(row.text)}</span></div>'
-        )
-    texts = "".join(
-        f'<text x="{x}" y="13" text-anchor="middle">{escape(scale.text(tick))}</text>'
-        for x, tick in zip(ticks, scale.ticks, strict=True)
-    )
-    found.append(
-        f'<div class="row ticks"><span class="who"></span><svg class="area" width="100%" height="18">{texts}</svg>'
-        f'<span class="what">{escape(axis)}</span></div>'
-    )
+        else:
+            drawn = "".join(_interval(each, scale) for each in row.drawn)
+            found.append(row_of("row", breakable(row.name), (band if margin else "") + ground + drawn, row.text))
+    texts = (f'<text x="{x}" y="13" text-anchor="middle">{text}</text>' for x, text in ticks.items())
+    found.append(row_of("row ticks", "", "".join(texts), axis))
     return f'{legend}<div class="rows">{"".join(found)}</div>'
 
 
@@ -334,10 +349,10 @@ def _interval(one: Interval, scale: Scale) -> str:
     if one.low > 0 or math.isfinite(one.high):
         low, high = max(one.low, scale.low), min(one.high, scale.high)
         begin, end = _percent(scale.share(low)), _percent(scale.share(high))
-        parts.append(f'<line class="thick {one.kind}" x1="{begin}" x2="{end}" y1="15" y2="15"/>')
-        parts.append(mark(begin, "15", "end" if one.low >= scale.low else "left", f"{one.kind} thick"))
-        parts.append(mark(end, "15", "end" if one.high <= scale.high else "right", f"{one.kind} thick"))
-    parts.append(mark(_percent(scale.share(one.ratio)), "15", one.shape, one.kind, one.hover))
+        parts.append(f'<line class="thick {one.kind}" x1="{begin}" x2="{end}" y1="50%" y2="50%"/>')
+        parts.append(mark(begin, "50%", "end" if one.low >= scale.low else "left", f"{one.kind} thick"))
+        parts.append(mark(end, "50%", "end" if one.high <= scale.high else "right", f"{one.kind} thick"))
+    parts.append(mark(_percent(scale.share(one.ratio)), "50%", one.shape, one.kind, one.hover))
     return "".join(parts)
 
 
@@ -347,13 +362,6 @@ def _interval(one: Interval, scale: Scale) -> str:
 def mark(x: str, y: str, shape_name: str, kind: str, hover: str = "") -> str:
     """One of the page's marks at a place."""
     return f'<use href="#mark-{shape_name}" class="mark {kind}" x="{x}" y="{y}">{_title(hover)}</use>'
-
-
-def _rectangle(left: float, width: float, top: float, height: float, kind: str, hover: str = "") -> str:
-    return (
-        f'<rect class="{kind}" x="{_percent(left)}" width="{_percent(max(width, 0))}" y="{_pixels(top)}" '
-        f'height="{_pixels(max(height, 0))}">{_title(hover)}</rect>'
-    )
 
 
 def _title(hover: str) -> str:

@@ -2,12 +2,52 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 from statistics import stdev
+from typing import Any
 
+from paddock.plain_values import built, plain
 from paddock.tournaments import pairing
-from paddock.tournaments.model import Absolute, Lap, Metric, MetricResult, Result, Verdict
+from paddock.tournaments.files import cell_name
+from paddock.tournaments.model import FASTER, Absolute, Lap, Metric, MetricResult, Result, Verdict
 from paddock.tournaments.pairing import Freshness, Pair
+
+
+def common_factors(result: Result) -> dict[str, object]:
+    """What the cells of a grid have in common: factors with a single value, where others have several."""
+    contenders = result.tournament.contenders
+    if len(contenders) < 2 or any(one.name != cell_name(one.coordinates) for one in contenders):
+        return {}
+    first, *others = [one.coordinates for one in contenders]
+    return {factor: value for factor, value in first.items() if all(one.get(factor) == value for one in others)}
+
+
+def without_common_factors(result: Result) -> Result:
+    """The same with names of grid cells that tell only what differs; commands and settings stay as they are."""
+    common, tournament = common_factors(result), result.tournament
+    if not common:
+        return result
+    names = {
+        one.name: cell_name({factor: value for factor, value in one.coordinates.items() if factor not in common})
+        for one in tournament.contenders
+    }
+    whole = re.compile("|".join(sorted(map(re.escape, names), key=len, reverse=True)))
+
+    def renamed(value: Any) -> Any:
+        if isinstance(value, str):
+            return whole.sub(lambda found: names[found[0]], value)
+        if isinstance(value, dict):
+            return {renamed(key): renamed(part) for key, part in value.items()}
+        return [renamed(part) for part in value] if isinstance(value, list) else value
+
+    told: Result = built(Result, renamed(plain(result)), "result")
+    contenders = tuple(
+        replace(one, coordinates={factor: value for factor, value in one.coordinates.items() if factor not in common})
+        for one in told.tournament.contenders
+    )
+    return replace(told, tournament=replace(told.tournament, contenders=contenders), commands=result.commands)
 
 
 def contenders(result: Result) -> tuple[str, ...]:
@@ -15,9 +55,11 @@ def contenders(result: Result) -> tuple[str, ...]:
     return tuple(contender.name for contender in result.tournament.contenders)
 
 
-def verdicts(measured: MetricResult) -> dict[str, Verdict]:
-    """The verdicts by contender."""
-    return {verdict.contender: verdict for verdict in measured.verdicts}
+def winner(result: Result) -> Verdict | None:
+    """The verdict on the contender that is the best of those better than the baseline; None if none is."""
+    known = [(one.ratio, one) for one in result.main.verdicts if one.verdict == FASTER and one.ratio]
+    choose = max if result.main.metric.higher_is_better else min
+    return choose(known, key=lambda one: one[0])[1] if known else None
 
 
 def absolutes(measured: MetricResult) -> dict[str, Absolute]:
@@ -52,7 +94,7 @@ def void_starts(result: Result) -> dict[int, str]:
 
 def ratios(result: Result) -> dict[str, float]:
     """Ratios to the baseline in the metric of the verdict, the baseline's own 1 included; only known ones."""
-    known = {name: verdict.ratio for name, verdict in verdicts(result.main).items() if verdict.ratio is not None}
+    known = {one.contender: one.ratio for one in result.main.verdicts if one.ratio is not None}
     return {result.tournament.baseline: 1.0, **known}
 
 
@@ -69,6 +111,11 @@ def freshness(result: Result) -> tuple[Freshness, ...]:
 def label(metric: Metric) -> str:
     """The metric's name with its unit, unless the name holds it already."""
     return metric.name if not metric.unit or metric.unit in metric.name else f"{metric.name} ({metric.unit})"
+
+
+def better(metric: Metric) -> str:
+    """Whether more or less of it is better."""
+    return "more" if metric.higher_is_better else "less"
 
 
 def whole_seconds(lap: Lap) -> tuple[float, ...]:

@@ -14,8 +14,20 @@ from typing import Any
 from paddock import numbers
 from paddock.reports import figures
 from paddock.reports.document import Plot, Section, Table
-from paddock.reports.drawing import SERIES, Panel, ink, legend, linear, named, panels, shape, shortened
-from paddock.tournaments.model import Contender, Published, Result
+from paddock.reports.drawing import (
+    LONGEST,
+    SERIES,
+    Panel,
+    breakable,
+    ink,
+    legend,
+    linear,
+    named,
+    panels,
+    shape,
+    shortened,
+)
+from paddock.tournaments.model import Result
 
 # What stands in a cell whose figure is left out.
 LEFT_OUT = "†"
@@ -50,29 +62,18 @@ class Grid:
 def grids(result: Result) -> list[Grid]:
     """The grids among the contenders, one for each combination of further factors; none without two factors."""
     placed = [contender for contender in result.tournament.contenders if len(contender.coordinates) > 1]
-    if not placed:
-        return []
     names = sorted({factor for contender in placed for factor in contender.coordinates})
     placed = [contender for contender in placed if set(contender.coordinates) == set(names)]
     values = {name: _in_order([contender.coordinates[name] for contender in placed]) for name in names}
-    across, down, *further = sorted(names, key=lambda name: (-len(values[name]), name))
+    across, down, *further = [*sorted(names, key=lambda name: (-len(values[name]), name)), "", ""]
     if len(values.get(down, ())) < 2:
         return []
-    groups: dict[str, list[Contender]] = {}
-    for contender in placed:
-        others = ", ".join(f"{name} {contender.coordinates[name]}" for name in further)
-        groups.setdefault(others, []).append(contender)
-    return [
-        Grid(
-            across,
-            down,
-            values[across],
-            values[down],
-            {(_key(one.coordinates[across]), _key(one.coordinates[down])): one.name for one in group},
-            others,
-        )
-        for others, group in groups.items()
-    ]
+    groups: dict[str, dict[tuple[Any, Any], str]] = {}
+    for one in placed:
+        others = ", ".join(f"{name} {one.coordinates[name]}" for name in further if name)
+        place = _key(one.coordinates[across]), _key(one.coordinates[down])
+        groups.setdefault(others, {})[place] = one.name
+    return [Grid(across, down, values[across], values[down], cells, others) for others, cells in groups.items()]
 
 
 def _key(value: Any) -> Any:
@@ -86,14 +87,17 @@ def _in_order(values: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(sorted(once)) if numeric else tuple(once)
 
 
+PUBLISHED, MEASURED = "published", "measured here"
 NOT_MEASURED = "were not measured or have no lap that counts"
+_NOT_PUBLISHED = "were not published"
+_TOO_SHORT = "have laps without two whole seconds in all"
 
 
 @dataclass(frozen=True)
 class Layer:
     """One figure for each contender of a grid.
 
-    :param source: "published" or "measured here", where the two stand side by side; empty where there is one alone.
+    :param source: PUBLISHED or MEASURED, where the two stand side by side; empty where there is one alone.
     :param left_out: contender -> why its figure is not believed; it is not among the values.
     :param missing: why a cell may be empty.
     """
@@ -123,18 +127,10 @@ class Layer:
 
 
 def heat_plot(grid: Grid, layer: Layer, name: str) -> Plot:
-    """A heat map with the figures in its cells; what is left out is marked and explained."""
-    marked = [f"{LEFT_OUT} {name}: {layer.left_out[name]}" for name in grid.cells.values() if name in layer.left_out]
-    description = " ".join([_extremes(grid, layer), *marked])
-    reading = " ".join([f"The stronger the colour, the higher the figure; empty cells {layer.missing}.", *marked])
-    table = _table(grid, layer.title, [layer])
-    return Plot(f"heat-{name}", layer.title, description, _heat_map(grid, layer), table, reading)
-
-
-def _heat_map(grid: Grid, layer: Layer) -> str:
-    """A cell per contender: the stronger its colour, the higher its figure, which is written into it."""
-    known = [value for value, _, _ in layer.known(grid)]
-    low, high = (min(known), max(known)) if known else (0.0, 1.0)
+    """A cell per contender with its figure: the stronger the colour, the higher; what is left out is explained."""
+    known = layer.known(grid)
+    values = [value for value, _, _ in known] or [0.0]
+    low, span = min(values), (max(values) - min(values)) or 1.0
 
     def cell(column: Any, row: Any) -> str:
         where = escape(f"{grid.across} {column}, {grid.down} {row}")
@@ -143,16 +139,27 @@ def _heat_map(grid: Grid, layer: Layer) -> str:
             return f'<td class="left-out" title="{where}">{LEFT_OUT}</td>'
         if figure is None:
             return f'<td title="{where}">-</td>'
-        strength = 0.06 + 0.5 * (figure - low) / ((high - low) or 1.0)
-        return f'<td class="heat" style="--strength:{100 * strength:.0f}%" title="{where}: {said}">{said}</td>'
+        strength = f"{100 * (0.06 + 0.5 * (figure - low) / span):.0f}%"
+        return f'<td class="heat" style="--strength:{strength}" title="{where}: {said}">{said}</td>'
 
-    head = "".join(f"<th>{escape(shortened(str(column), 12))}</th>" for column in grid.columns)
+    head = "".join(f"<th>{breakable(text)}</th>" for text in (f"{grid.down} \\ {grid.across}", *map(str, grid.columns)))
     body = "".join(
-        f"<tr><th>{escape(shortened(str(row), 12))}</th>{''.join(cell(column, row) for column in grid.columns)}</tr>"
+        f"<tr><th>{breakable(str(row))}</th>{''.join(cell(column, row) for column in grid.columns)}</tr>"
         for row in grid.rows
     )
-    corner = f"{escape(grid.down)} \\ {escape(grid.across)}"
-    return f'<div class="scroll"><table class="map"><tr><th>{corner}</th>{head}</tr>{body}</table></div>'
+    drawn = f'<div class="scroll"><table class="map"><tr>{head}</tr>{body}</table></div>'
+    marked = [f"{LEFT_OUT} {name}: {layer.left_out[name]}" for name in grid.cells.values() if name in layer.left_out]
+    extremes = "No cell has a figure."
+    if known:
+        bottom, top = min(known, key=lambda one: one[0]), max(known, key=lambda one: one[0])
+        extremes = (
+            f"{len(grid.columns)} values of {grid.across} by {len(grid.rows)} values of {grid.down}. "
+            f"Highest: {layer.text(top[0])} at {grid.across} {top[1]}, {grid.down} {top[2]}. "
+            f"Lowest: {layer.text(bottom[0])} at {grid.across} {bottom[1]}, {grid.down} {bottom[2]}."
+        )
+    reading = " ".join([f"The stronger the colour, the higher the figure; empty cells {layer.missing}.", *marked])
+    table = _table(grid, layer.title, [layer])
+    return Plot(f"heat-{name}", layer.title, " ".join([extremes, *marked]), drawn, table, reading)
 
 
 def line_plot(grid: Grid, layers: Sequence[Layer], title: str, name: str, turned: bool = False) -> Plot:
@@ -179,17 +186,11 @@ def _lines(grid: Grid, layers: Sequence[Layer]) -> str:
             panel.line(points, f"{ink(number)} {('', 'dashed', 'dotted')[number // SERIES % 3]}".strip())
             for at, figure in points:
                 hover = f"{grid.across} {grid.columns[round(at)]}, {grid.down} {row}: {figure:,.4g}"
-                panel.mark(at, figure, _shape(number), f"{ink(number)} small", hover)
+                panel.mark(at, figure, shape(number), f"{ink(number)} small", hover)
         found.append(panel.html())
-    rows = [shortened(str(row), 12) for row in grid.rows]
-    entries = [
-        (row if number else f"{grid.down} {row}", _shape(number), ink(number)) for number, row in enumerate(rows)
-    ]
+    rows = [shortened(str(row), LONGEST) for row in grid.rows]
+    entries = [(row if number else f"{grid.down} {row}", shape(number), ink(number)) for number, row in enumerate(rows)]
     return panels(found, legend(entries), least=320)
-
-
-def _shape(number: int) -> str:
-    return shape(number + number // SERIES)
 
 
 def _table(grid: Grid, caption: str, layers: Sequence[Layer]) -> Table:
@@ -206,19 +207,6 @@ def _table(grid: Grid, caption: str, layers: Sequence[Layer]) -> Table:
     return Table(caption, headers, rows, tuple(range(1, len(headers))))
 
 
-def _extremes(grid: Grid, layer: Layer) -> str:
-    """Where the highest and the lowest figures are, in words."""
-    placed = layer.known(grid)
-    if not placed:
-        return "No cell has a figure."
-    low, high = min(placed, key=lambda one: one[0]), max(placed, key=lambda one: one[0])
-    return (
-        f"{len(grid.columns)} values of {grid.across} by {len(grid.rows)} values of {grid.down}. "
-        f"Highest: {layer.text(high[0])} at {grid.across} {high[1]}, {grid.down} {high[2]}. "
-        f"Lowest: {layer.text(low[0])} at {grid.across} {low[1]}, {grid.down} {low[2]}."
-    )
-
-
 def _course(grid: Grid, layer: Layer) -> str:
     """Each line in words: where it begins and where it is highest."""
     parts = []
@@ -232,11 +220,6 @@ def _course(grid: Grid, layer: Layer) -> str:
             )
     said = " ".join(parts) or "No cell has a figure."
     return f"{layer.source[0].upper()}{layer.source[1:]}: {said}" if layer.source else said
-
-
-PUBLISHED, MEASURED = "published", "measured here"
-_NOT_PUBLISHED = "were not published"
-_TOO_SHORT = "have laps without two whole seconds in all"
 
 
 def grid_sections(result: Result) -> list[Section]:
@@ -257,10 +240,12 @@ def _section(result: Result, grid: Grid, number: int) -> Section:
     )
     maps, means, texts = [(measured, "mean")], [measured], []
     if published is not None and with_study:
-        stated, stated_sd = _published_layers(published, cells, where)
-        seconds = _between_seconds(result, f"Measured standard deviation between seconds, docs/s{where}")
+        unit = f"{published.unit}{where}"
+        stated = _stated(f"Published mean, {unit}", published.figures, published.excluded, cells)
         maps, means = [(stated, "published-mean"), *maps], [stated, measured]
         if published.sds:
+            stated_sd = _stated(f"Published standard deviation, {unit}", published.sds, published.excluded_sds, cells)
+            seconds = _between_seconds(result, f"Measured standard deviation between seconds, docs/s{where}")
             maps += [(stated_sd, "published-sd"), (seconds, "sd")]
             texts += _spread_texts(stated, stated_sd, measured, seconds) if result.main.metric.unit == "docs/s" else []
     else:
@@ -274,34 +259,21 @@ def _section(result: Result, grid: Grid, number: int) -> Section:
     return Section(f"{grid.across} x {grid.down}{where}", tuple(texts), tuple(plots))
 
 
-def _published_layers(published: Published, cells: set[str], where: str) -> tuple[Layer, Layer]:
-    """The study's means and standard deviations, without those that are left out as misprints."""
-    means = {
-        name: figure for name, figure in published.figures.items() if name in cells and name not in published.excluded
-    }
-    left_out = {name: why for name, why in published.excluded.items() if name in cells}
-    sds = {name: sd for name, sd in published.sds.items() if name in cells and name not in published.excluded_sds}
-    left_out_sds = {name: why for name, why in published.excluded_sds.items() if name in cells}
-    return (
-        Layer(f"Published mean, {published.unit}{where}", means, PUBLISHED, left_out, missing=_NOT_PUBLISHED),
-        Layer(
-            f"Published standard deviation, {published.unit}{where}",
-            sds,
-            PUBLISHED,
-            left_out_sds,
-            missing=_NOT_PUBLISHED,
-        ),
-    )
+def _stated(title: str, found: Mapping[str, float], excluded: Mapping[str, str], cells: set[str]) -> Layer:
+    """A study's figures, without those that are left out as misprints."""
+    figures_of = {name: figure for name, figure in found.items() if name in cells and name not in excluded}
+    left_out = {name: why for name, why in excluded.items() if name in cells}
+    return Layer(title, figures_of, PUBLISHED, left_out, missing=_NOT_PUBLISHED)
 
 
 def _spread_texts(means: Layer, sds: Layer, measured: Layer, seconds: Layer) -> list[str]:
     """What share of the mean the standard deviation is, there and here, and where it could not be measured."""
-    clauses = [
-        f"{low if low == high else f'{low} to {high}'} of the mean as {layer.source}"
-        for mean, layer in ((means, sds), (measured, seconds))
-        if (shares := _shares(mean.values, layer.values))
-        for low, high in [(numbers.share(min(shares)), numbers.share(max(shares)))]
-    ]
+    clauses = []
+    for mean, layer in ((means, sds), (measured, seconds)):
+        shares = [sd / mean.values[name] for name, sd in layer.values.items() if mean.values.get(name, 0) > 0]
+        if shares:
+            low, high = numbers.share(min(shares)), numbers.share(max(shares))
+            clauses.append(f"{low if low == high else f'{low} to {high}'} of the mean as {layer.source}")
     texts = [f"The standard deviation between seconds is {' and '.join(clauses)}."] if clauses else []
     short = [name for name in measured.values if name not in seconds.values]
     if short:
@@ -310,10 +282,6 @@ def _spread_texts(means: Layer, sds: Layer, measured: Layer, seconds: Layer) -> 
             f"deviation between seconds is not known there: more documents per lap would tell."
         )
     return texts
-
-
-def _shares(means: Mapping[str, float], sds: Mapping[str, float]) -> list[float]:
-    return [sd / means[name] for name, sd in sds.items() if means.get(name, 0) > 0]
 
 
 def _spreads(result: Result, where: str) -> Layer:

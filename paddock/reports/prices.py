@@ -3,30 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from paddock import numbers
-from paddock.reports import figures
+from paddock.reports import drawing, figures
 from paddock.reports.document import Plot, Section, Table
-from paddock.reports.drawing import (
-    Interval,
-    Panel,
-    Row,
-    legend,
-    linear,
-    logarithmic,
-    panels,
-    ratios,
-    rows_of_ratios,
-    shortened,
-)
-from paddock.tournaments.model import EQUIVALENT, FASTER, SLOWER, UNDECIDED, Metric, Published, Result
+from paddock.tournaments.model import EQUIVALENT, FASTER, SLOWER, UNDECIDED, Metric, Published, Result, Verdict
 
 # From this quotient of largest and smallest on, the axis of prices is logarithmic.
 _WIDE_RANGE = 20
-_LABELLED = 6
-_LONGEST = 18
+_LABELLED = 24  # characters of a name beside its mark
 # Published ratios that are listed one by one; of more, a cloud of points is drawn.
 LISTED = 20
 
@@ -92,72 +80,35 @@ def best(price: Price, speeds: Mapping[str, float], higher_speed_is_better: bool
     return tuple(sorted(unbeaten, key=lambda name: (speeds[name], name)))
 
 
-def _panel(price: Price, speeds: Mapping[str, float], axis: str, baseline: str, unbeaten: tuple[str, ...]) -> str:
+def _panel(price: Price, speeds: Mapping[str, float], result: Result, unbeaten: tuple[str, ...]) -> str:
     """Speed to the right, price upwards; filled marks and their line are the contenders that nobody beats.
 
-    A triangle points upwards from a price that is at least so high.
+    An arrow points upwards from a price that is at least so high. Where contenders are too many for marks of their own,
+    those at the end of the line and the baseline are named beside theirs.
     """
     names = [name for name in speeds if name in price.values]
     charges = [price.values[name] for name in names]
     lowest, highest = min(charges), max(charges)
     if lowest > 0 and highest / lowest > _WIDE_RANGE:
-        up = logarithmic(lowest / 2, highest * 2.5)
+        up = drawing.logarithmic(lowest / 2, highest * 2.5)
     else:
         spread = (highest - lowest) or abs(highest) * 0.1 or 1.0
-        up = linear(lowest - 0.25 * spread, highest + 0.35 * spread)
-    panel = Panel(ratios([speeds[name] for name in names], 0.04), up, 200, price.title, axis)
+        up = drawing.linear(lowest - 0.25 * spread, highest + 0.35 * spread)
+    baseline = result.tournament.baseline
+    axis = f"ratio of {result.main.metric.name} to {drawing.shortened(baseline, 24)}"
+    panel = drawing.Panel(drawing.ratios([speeds[name] for name in names], 0.04), up, 200, price.title, axis)
     panel.upright(1, "one")
-    panel.line([(speeds[name], price.values[name]) for name in unbeaten], "series-1 thin")
+    panel.line([(speeds[name], price.values[name]) for name in unbeaten], "muted thin")
+    styles = drawing.series(figures.contenders(result), baseline)
     for name in names:
-        kind = "series-1" if name in unbeaten else "muted hollow"
-        shape = "up" if name in price.at_least else "diamond" if name == baseline else "circle"
-        hover = f"{name}: {numbers.ratio(speeds[name])}, {price.title} {price.text(name)}"
-        panel.mark(speeds[name], price.values[name], shape, kind, hover)
-        if len(names) <= _LABELLED or name in unbeaten[-2:] or name == baseline:
-            panel.label(speeds[name], price.values[name], shortened(name, _LONGEST))
+        place, (kind, shape) = (speeds[name], price.values[name]), styles[name]
+        kind += "" if name in unbeaten else " hollow"
+        panel.mark(*place, shape, kind, f"{name}: {numbers.ratio(speeds[name])}, {price.title} {price.text(name)}")
+        if name in price.at_least:
+            panel.mark(*place, "more", kind)
+        if len(styles) > drawing.SERIES and (name in unbeaten[-2:] or name == baseline):
+            panel.label(*place, drawing.shortened(name, _LABELLED))
     return panel.html()
-
-
-@dataclass(frozen=True)
-class StudyRow:
-    """One contender's ratios; the interval is that of the measured one."""
-
-    name: str
-    published: float
-    measured: float
-    low: float
-    high: float
-
-
-def side_by_side(rows: Sequence[StudyRow], axis: str) -> str:
-    """A line per contender with a diamond (published) and a disc with its interval (measured)."""
-    entries = [("published", "diamond", "series-2 hollow"), ("measured here", "circle", "series-1")]
-    drawn = []
-    for row in rows:
-        published, measured = numbers.ratio(row.published), numbers.ratio(row.measured)
-        intervals = (
-            Interval(row.measured, row.low, row.high, "circle", "series-1", f"{row.name}: measured {measured}"),
-            Interval(row.published, 0, math.inf, "diamond", "series-2 hollow", f"{row.name}: published {published}"),
-        )
-        drawn.append(Row(row.name, f"published {published}, measured {measured}", intervals))
-    return rows_of_ratios(drawn, 0.0, axis, legend(entries))
-
-
-def cloud(rows: Sequence[StudyRow]) -> str:
-    """A point per contender: published ratio to the right, measured one upwards; on the line they agree."""
-    both = ratios([value for row in rows for value in (row.published, row.measured)], 0.02, 5)
-    panel = Panel(both, both, 340, "measured ratio", "published ratio to the baseline")
-    panel.line([(both.low, both.low), (both.high, both.high)], "muted dashed thin")
-    panel.upright(1, "one")
-    panel.flat(1, "one")
-    for row in rows:
-        agrees = (math.log(row.published) > 0) == (math.log(row.measured) > 0)
-        shape, kind = ("circle", "series-1") if agrees else ("cross", "series-2")
-        hover = f"{row.name}: published {numbers.ratio(row.published)}, measured {numbers.ratio(row.measured)}"
-        panel.mark(row.published, row.measured, shape, kind, hover)
-    return panels(
-        [panel.html()], legend([("same direction", "circle", "series-1"), ("other direction", "cross", "series-2")])
-    )
 
 
 def price_section(result: Result) -> Section | None:
@@ -179,21 +130,25 @@ def price_section(result: Result) -> Section | None:
     if not found & {FASTER, SLOWER}:
         nothing = "No difference was found, neither in speed nor in price."
         return Section("Price beside speed", (nothing,), tables=(table,), items=unseen)
-    axis = f"ratio of {metric.name} to {shortened(result.tournament.baseline, 24)}"
     drawn, parts = [], []
     for price in prices:
         unbeaten = best(price, speeds, metric.higher_is_better)
-        drawn.append(_panel(price, speeds, axis, result.tournament.baseline, unbeaten))
+        drawn.append(_panel(price, speeds, result, unbeaten))
         parts.append(
-            f"{price.title} ({'more' if price.metric.higher_is_better else 'less'} is better): "
+            f"{price.title} ({figures.better(price.metric)} is better): "
             f"{', '.join(f'{name} {price.text(name)}' for name in unbeaten)} {'is' if len(unbeaten) == 1 else 'are'} "
             f"beaten by no other contender."
         )
     text = (
-        "Filled marks on the line: no other contender is at least as good in both and better in one. The diamond is "
-        "the baseline. The means carry noise: look at the verdicts before trusting a small step."
+        "Filled marks on the line: no other contender is at least as good in both and better in one. "
+        "The means carry noise: look at the verdicts before trusting a small step."
     )
-    plot = Plot("prices", title, " ".join(parts), panels(drawn), table, text)
+    styles = drawing.series(figures.contenders(result), result.tournament.baseline)
+    entries = drawing.series_legend(styles, result.tournament.baseline)
+    entries.append(("beaten by another", "circle", "muted hollow"))
+    if any(price.at_least for price in prices):
+        entries.append(("at least", "more", "muted"))
+    plot = Plot("prices", title, " ".join(parts), drawing.panels(drawn, drawing.legend(entries)), table, text)
     return Section("Price beside speed", plots=(plot,), items=unseen)
 
 
@@ -221,17 +176,12 @@ def study_section(result: Result) -> Section | None:
     published, baseline = result.tournament.published, result.tournament.baseline
     if published is None:
         return None
-    claimed, measured = published_ratios(published, baseline), figures.ratios(result)
-    table = _table(result, published, claimed)
-    rows = _rows(result, claimed, measured)
-    items = (
-        *(f"Deviation from the study: {text}" for text in published.deviations),
-        *(
-            f"Left out: {name}, published as {published.figures.get(name, '?')} {published.unit}: {why}"
-            for name, why in published.excluded.items()
-        ),
-        *(f"Standard deviation left out: {name}: {why}" for name, why in published.excluded_sds.items()),
-    )
+    claimed = published_ratios(published, baseline)
+    rows = [
+        (verdict, claimed[verdict.contender])
+        for verdict in result.main.verdicts
+        if verdict.ratio and verdict.ratio > 0 and claimed.get(verdict.contender, 0) > 0
+    ]
     paragraphs = [f"Source: {published.source}."]
     if not claimed:
         paragraphs.append(
@@ -240,23 +190,24 @@ def study_section(result: Result) -> Section | None:
     elif rows:
         paragraphs.append(_agreement(result, rows))
     paragraphs.append("Absolute rates depend on the machine; the ratio and its direction are the claim.")
-    plots = (_plot(result, rows, table),) if rows else ()
+    items = (
+        *(f"Deviation from the study: {text}" for text in published.deviations),
+        *(
+            f"Left out: {name}, published as {published.figures.get(name, '?')} {published.unit}: {why}"
+            for name, why in published.excluded.items()
+        ),
+        *(f"Standard deviation left out: {name}: {why}" for name, why in published.excluded_sds.items()),
+    )
+    table = _study_table(result, published, claimed)
+    plots = (_study_plot(result, rows, table),) if rows else ()
     return Section("Published and measured", tuple(paragraphs), plots, () if plots else (table,), items)
 
 
-def _rows(result: Result, claimed: dict[str, float], measured: dict[str, float]) -> list[StudyRow]:
-    """Contenders other than the baseline that have both ratios."""
-    verdicts = figures.verdicts(result.main)
-    return [
-        StudyRow(name, claimed[name], measured[name], verdicts[name].low, verdicts[name].high)
-        for name in figures.contenders(result)
-        if name in claimed and name in measured and name in verdicts and claimed[name] > 0 and measured[name] > 0
-    ]
+_Rows = Sequence[tuple[Verdict, float]]  # with the published ratio
 
 
-def _finding(result: Result, name: str, claimed: float) -> str:
+def _finding(result: Result, verdict: Verdict | None, claimed: float) -> str:
     """Whether the measurement shows the study's effect."""
-    verdict = figures.verdicts(result.main).get(name)
     if verdict is None or verdict.ratio is None:
         return "not measured"
     if verdict.verdict == UNDECIDED:
@@ -269,17 +220,16 @@ def _finding(result: Result, name: str, claimed: float) -> str:
     return "same direction" if (claimed > 1) == (verdict.ratio > 1) else "opposite direction"
 
 
-def _agreement(result: Result, rows: list[StudyRow]) -> str:
+def _agreement(result: Result, rows: _Rows) -> str:
     """How often the measurement shows what the study found, in a sentence."""
-    findings = [_finding(result, row.name, row.published) for row in rows]
-    counts = {finding: findings.count(finding) for finding in dict.fromkeys(findings)}
+    counts = Counter(_finding(result, verdict, published) for verdict, published in rows)
     listed = ", ".join(f"{finding} {count}" for finding, count in counts.items())
     return f"Of {numbers.plural(len(rows), 'published ratio')} that can be compared: {listed}."
 
 
-def _table(result: Result, published: Published, claimed: dict[str, float]) -> Table:
-    baseline, unit = result.tournament.baseline, published.unit
-    verdicts, means = figures.verdicts(result.main), figures.means(result.main)
+def _study_table(result: Result, published: Published, claimed: Mapping[str, float]) -> Table:
+    baseline, ratios_here = result.tournament.baseline, figures.ratios(result)
+    verdicts, means = {one.contender: one for one in result.main.verdicts}, figures.means(result.main)
     # Between seconds, because studies state that of their monitor's samples.
     sds = figures.second_sds(result) if published.sds else {}
     rows = []
@@ -287,53 +237,69 @@ def _table(result: Result, published: Published, claimed: dict[str, float]) -> T
         if name not in published.figures:
             continue
         verdict = verdicts.get(name)
-        known = verdict is not None and verdict.ratio is not None
-        if name in published.excluded:
-            finding = "left out"
-        elif name == baseline:
-            finding = "baseline"
-        else:
-            finding = _finding(result, name, claimed[name]) if name in claimed else numbers.NOTHING
-        rows.append(
-            (
-                name,
-                numbers.figure(published.figures[name]),
-                *((numbers.figure(published.sds.get(name)),) if published.sds else ()),
-                numbers.ratio(claimed.get(name)),
-                numbers.figure(means.get(name)),
-                *((numbers.figure(sds.get(name)),) if published.sds else ()),
-                numbers.ratio(1.0 if name == baseline else verdict.ratio if verdict else None),
-                numbers.interval(verdict.low, verdict.high) if verdict and known else numbers.NOTHING,
-                finding,
-            )
-        )
-    measured = figures.label(result.main.metric)
-    headers = (
-        "contender",
-        f"published, {unit}",
-        *(("published sd",) if published.sds else ()),
-        "published ratio",
-        f"measured, {measured}",
-        *(("measured sd between seconds",) if published.sds else ()),
-        "measured ratio",
-        "interval",
-        "finding",
-    )
-    return Table(
-        f"Published and measured, as ratios to {baseline}", headers, tuple(rows), tuple(range(1, len(headers) - 1))
-    )
+        finding = numbers.NOTHING
+        if name in published.excluded or name == baseline:
+            finding = "left out" if name in published.excluded else "baseline"
+        elif name in claimed:
+            finding = _finding(result, verdict, claimed[name])
+        cells = {
+            "contender": name,
+            f"published, {published.unit}": numbers.figure(published.figures[name]),
+            "published sd": numbers.figure(published.sds.get(name)),
+            "published ratio": numbers.ratio(claimed.get(name)),
+            f"measured, {figures.label(result.main.metric)}": numbers.figure(means.get(name)),
+            "measured sd between seconds": numbers.figure(sds.get(name)),
+            "measured ratio": numbers.ratio(ratios_here.get(name)),
+            "interval": numbers.NOTHING,
+            "finding": finding,
+        }
+        if verdict and verdict.ratio is not None:
+            cells["interval"] = numbers.interval(verdict.low, verdict.high)
+        rows.append({head: cell for head, cell in cells.items() if published.sds or " sd" not in head})
+    caption = f"Published and measured, as ratios to {baseline}"
+    headers = tuple(rows[0]) if rows else ("contender",)
+    return Table(caption, headers, tuple(tuple(row.values()) for row in rows), tuple(range(1, len(headers) - 1)))
 
 
-def _plot(result: Result, rows: list[StudyRow], table: Table) -> Plot:
+def _study_plot(result: Result, rows: _Rows, table: Table) -> Plot:
     title = f"Published and measured ratios to {result.tournament.baseline}"
     parts = [
-        f"{row.name}: published {numbers.ratio(row.published)}, measured {numbers.ratio(row.measured)} "
-        f"(interval {numbers.interval(row.low, row.high)})."
-        for row in rows[:LISTED]
+        f"{verdict.contender}: published {numbers.ratio(published)}, measured {numbers.ratio(verdict.ratio)} "
+        f"(interval {numbers.interval(verdict.low, verdict.high)})."
+        for verdict, published in rows[:LISTED]
     ]
     if len(rows) > LISTED:
         parts = [_agreement(result, rows), *parts, "The table has the others."]
-    description = " ".join(parts)
-    axis = "ratio to the baseline"
-    drawn = side_by_side(rows, axis) if len(rows) <= LISTED else cloud(rows)
-    return Plot("published", title, description, drawn, table)
+    drawn = _side_by_side(rows) if len(rows) <= LISTED else _cloud(rows)
+    return Plot("published", title, " ".join(parts), drawn, table)
+
+
+def _side_by_side(rows: _Rows) -> str:
+    """A line per contender with a diamond (published) and a disc with its interval (measured)."""
+    drawn = []
+    for verdict, published in rows:
+        here, there = f"measured {numbers.ratio(verdict.ratio)}", f"published {numbers.ratio(published)}"
+        name, measured = verdict.contender, verdict.ratio or 0.0
+        intervals = (
+            drawing.Interval(measured, verdict.low, verdict.high, "circle", "series-1", f"{name}: {here}"),
+            drawing.Interval(published, 0, math.inf, "diamond", "series-2 hollow", f"{name}: {there}"),
+        )
+        drawn.append(drawing.Row(name, f"{there}, {here}", intervals))
+    entries = [("published", "diamond", "series-2 hollow"), ("measured here", "circle", "series-1")]
+    return drawing.rows_of_ratios(drawn, 0.0, "ratio to the baseline", drawing.legend(entries))
+
+
+def _cloud(rows: _Rows) -> str:
+    """A point per contender: published ratio to the right, measured one upwards; on the line they agree."""
+    points = [(published, verdict.ratio or 0.0, verdict.contender) for verdict, published in rows]
+    both = drawing.ratios([value for *ends, _ in points for value in ends], 0.02, 5)
+    panel = drawing.Panel(both, both, 340, "measured ratio", "published ratio to the baseline")
+    panel.line([(both.low, both.low), (both.high, both.high)], "muted dashed thin")
+    panel.upright(1, "one")
+    panel.flat(1, "one")
+    for published, measured, name in points:
+        shape, kind = ("circle", "series-1") if (published > 1) == (measured > 1) else ("cross", "series-2")
+        hover = f"{name}: published {numbers.ratio(published)}, measured {numbers.ratio(measured)}"
+        panel.mark(published, measured, shape, kind, hover)
+    entries = [("same direction", "circle", "series-1"), ("other direction", "cross", "series-2")]
+    return drawing.panels([panel.html()], drawing.legend(entries))

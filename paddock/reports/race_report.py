@@ -12,16 +12,67 @@ from typing import Any
 from paddock import numbers
 from paddock.plain_values import known
 from paddock.race.load import NORMAL, Load, LoadPhase, read_load
-from paddock.race.race_results import CONFIDENCE, QueryGrowth, Size, Trend, growth
+from paddock.race.race_results import CONFIDENCE, QueryGrowth, Trend, growth
 from paddock.race.summary import BulkTask, Missing, NamedFigure, RaceRecord, RequestTask, Summary
+from paddock.reports.comparison import origin
 from paddock.reports.document import Plot, Report, Section, Table, glossary, keep, render_html, render_markdown
-from paddock.reports.drawing import Panel, Scale, legend, linear, logarithmic, panels, shortened, stacked, thousands
-from paddock.reports.origins import origin
+from paddock.reports.drawing import (
+    LONGEST,
+    Panel,
+    Scale,
+    legend,
+    linear,
+    logarithmic,
+    panels,
+    shortened,
+    stacked,
+    thousands,
+)
 
 _MEDIAN, _P90, _ACKNOWLEDGED = "series-1", "series-2", "series-3"
 
 
-def over_size(queries: Sequence[QueryGrowth]) -> str:
+def growth_section(queries: Sequence[QueryGrowth]) -> Section:
+    """Service time over the size of the data."""
+    heading = "Latency over the size of the data"
+    if not any(size.median for query in queries for size in query.sizes):
+        return Section(heading, ("No query ran often enough for a median.",))
+    rows, trends, words = [], [], []
+    for query in queries:
+        for size in query.sizes:
+            times = numbers.figure(size.median), numbers.figure(size.p90)
+            rows.append(
+                (
+                    query.query,
+                    f"{size.documents:,}",
+                    *times,
+                    numbers.share(size.error_rate, 1) if size.error_rate else "0",
+                )
+            )
+        trend, ratio, span = query.trend, numbers.NOTHING, numbers.NOTHING
+        if trend:
+            ratio, span = numbers.ratio(trend.per_doubling), numbers.interval(trend.low, trend.high)
+        trends.append((query.query, ratio, span, growth_words(trend)))
+        told = [f"{numbers.figure(size.median)} ms at {size.documents:,}" for size in query.sizes if size.median]
+        words.append(
+            f"{query.query}: median {told[0]} documents, {told[-1]}." if told else f"{query.query}: no median."
+        )
+    text = (
+        "The data grew in this one race, each size measured after the one before it; a JVM that goes on warming up "
+        "makes the later sizes look faster than they are. Both axes are logarithmic: on the dotted line twice the data "
+        "takes twice the time, as a scan does. The factor is that of a straight line through the medians; its interval "
+        "comes from their distances to the line and does not know how another race would differ."
+    )
+    headers = ("query", "documents", "p50 ms", "p90 ms", "failed")
+    table = Table("Service time at each size", headers, tuple(rows), (1, 2, 3, 4))
+    caption = f"When the data doubles, the median service time is multiplied by (interval: {CONFIDENCE:.0%})"
+    factors = Table(caption, ("query", "factor", "interval", "finding"), tuple(trends), (1,))
+    title = "Service time of each query over the size of the data"
+    plot = Plot("growth", title, " ".join(words), _over_size(queries), table)
+    return Section(heading, (text,), plots=(plot,), tables=(factors,))
+
+
+def _over_size(queries: Sequence[QueryGrowth]) -> str:
     """A panel per query with median, 90th percentile, and what would be proportional to the data; both logarithmic."""
     values = [value for one in queries for size in one.sizes for value in (size.median, size.p90) if value]
     documents = sorted({size.documents for one in queries for size in one.sizes})
@@ -29,15 +80,17 @@ def over_size(queries: Sequence[QueryGrowth]) -> str:
     across = Scale(documents[0] / 1.25, documents[-1] * 1.25, tuple(map(float, documents)), thousands, True)
     found = []
     for number, query in enumerate(queries):
-        title = shortened(query.query, 34) + ("" if number else ", ms")
+        title = shortened(query.query, LONGEST) + ("" if number else ", ms")
         panel = Panel(across, up, 130, title, "documents in the index")
-        known = [size for size in query.sizes if size.median]
-        if known:
-            first = known[0]
-            rise = [(float(size.documents), (first.median or 0.0) * size.documents / first.documents) for size in known]
-            panel.line([(at, value) for at, value in rise if value <= up.high], "muted dotted")
-        for name, kind, mark in (("p90", _P90, "square"), ("median", _MEDIAN, "circle")):
-            points = [(float(size.documents), value) for size in query.sizes if (value := getattr(size, name))]
+        medians = [(float(size.documents), size.median) for size in query.sizes if size.median]
+        if medians:
+            first, start = medians[0]
+            panel.line([(at, rise) for at, _ in medians if (rise := start * at / first) <= up.high], "muted dotted")
+        ninetieths = [(float(size.documents), size.p90) for size in query.sizes if size.p90]
+        for name, kind, mark, points in (
+            ("p90", _P90, "square", ninetieths),
+            ("median", _MEDIAN, "circle", medians),
+        ):
             panel.line(points, kind if name == "median" else f"{kind} dashed")
             for at, value in points:
                 panel.mark(at, value, mark, f"{kind} small", f"{at:,.0f} documents: {name} {numbers.figure(value)} ms")
@@ -50,38 +103,61 @@ def over_size(queries: Sequence[QueryGrowth]) -> str:
     return panels(found, legend(entries), least=260)
 
 
-def over_time(load: Load) -> str:
+def growth_words(trend: Trend | None) -> str:
+    """What a trend says, in a few words."""
+    if trend is None:
+        return "too few sizes"
+    if trend.low > 1:
+        return "grows faster than the data" if trend.low > 2 else "grows with the data"
+    return "shrinks while the data grows" if trend.high < 1 else "no growth to be seen"
+
+
+def load_section(load: Load) -> Section:
+    """Latency against the schedule, over time and by phase."""
+    headers = ("second", "median latency ms", "largest ms", "docs/s acknowledged")
+    rows = tuple(
+        (f"{one.begin:.0f}", *map(numbers.figure, (one.median, one.maximum, one.acknowledged))) for one in load.moments
+    )
+    length = load.moments[0].seconds
+    table = Table(f"Every {'second' if length == 1 else f'{length:.0f} s'} of the load", headers, rows, (0, 1, 2, 3))
+    description = " ".join(_phase_in_words(phase) for phase in load.phases)
+    reading = (
+        "A bulk's latency counts from when it was due and is drawn there; the warm-up ends at the dashed line. "
+        "Where fewer documents are acknowledged than due, bulks wait."
+    )
+    plot = Plot("load", "Latency and throughput over time", description, _over_time(load), table, reading)
+    items = tuple(_recoveries(load.phases))
+    return Section("Latency against the schedule", plots=(plot,), tables=(_phases(load),), items=items)
+
+
+def _over_time(load: Load) -> str:
     """Latency above, throughput below, peaks shaded."""
     end = max(load.moments[-1].begin + load.moments[-1].seconds, load.phases[-1].end)
     seconds = linear(0, end, 8)
-    known = [moment for moment in load.moments if moment.median]
-    latencies = [value for moment in known for value in (moment.median, moment.maximum) if value]
+    known = [(one.begin + one.seconds / 2, one.median, one.maximum or 0.0) for one in load.moments if one.median]
+    latencies = [value for _, *both in known for value in both if value]
     latency = Panel(seconds, logarithmic(min(latencies) / 1.3, max(latencies) * 1.3), 200, "latency, ms", names=False)
     highest = max([moment.acknowledged for moment in load.moments] + [phase.rate for phase in load.phases])
-    rates = linear(0, highest * 1.06 or 1.0)
-    throughput = Panel(seconds, rates, 130, "docs/s", "seconds since the load began")
+    throughput = Panel(seconds, linear(0, highest * 1.06 or 1.0), 130, "docs/s", "seconds since the load began")
     for panel in (latency, throughput):
         for phase in load.phases:
             if phase.is_peak:
-                panel.band(phase.begin, phase.end)
+                panel.box("band", (phase.begin, phase.end))
             if phase.name == "warm-up":
                 panel.upright(phase.end, "middle")
-    latency.line([(moment.begin + moment.seconds / 2, moment.maximum or 0.0) for moment in known], f"{_P90} thin")
-    latency.line([(moment.begin + moment.seconds / 2, moment.median or 0.0) for moment in known], f"{_MEDIAN} thick")
-    due = [(edge, phase.rate) for phase in load.phases for edge in (phase.begin, phase.end)]
-    throughput.line(due, "muted dotted")
-    acknowledged = [(moment.begin + moment.seconds / 2, moment.acknowledged) for moment in load.moments]
-    throughput.line(acknowledged, _ACKNOWLEDGED)
+    latency.line([(at, maximum) for at, _, maximum in known], f"{_P90} thin")
+    latency.line([(at, middle) for at, middle, _ in known], f"{_MEDIAN} thick")
+    throughput.line([(edge, phase.rate) for phase in load.phases for edge in (phase.begin, phase.end)], "muted dotted")
+    throughput.line([(one.begin + one.seconds / 2, one.acknowledged) for one in load.moments], _ACKNOWLEDGED)
     for moment in load.moments:
         until = moment.begin + moment.seconds
         when = f"second {moment.begin:.0f}" + (f" to {until:.0f}" if moment.seconds > 1 else "")
         planned = next((one for one in load.phases if one.begin <= moment.begin < one.end), None)
         due_then = f" of {numbers.figure(planned.rate)} due ({planned.name})" if planned else ""
         waited = f"median {numbers.figure(moment.median)} ms, largest {numbers.figure(moment.maximum)} ms"
-        latency.touch(moment.begin, until, f"{when}: {waited}")
-        throughput.touch(
-            moment.begin, until, f"{when}: {numbers.figure(moment.acknowledged)} docs/s acknowledged{due_then}"
-        )
+        latency.box("touch", (moment.begin, until), hover=f"{when}: {waited}")
+        acknowledged = f"{numbers.figure(moment.acknowledged)} docs/s acknowledged{due_then}"
+        throughput.box("touch", (moment.begin, until), hover=f"{when}: {acknowledged}")
     entries = [
         ("median latency", "line", f"{_MEDIAN} thick"),
         ("largest", "line", f"{_P90} thin"),
@@ -93,114 +169,24 @@ def over_time(load: Load) -> str:
     return legend(entries) + stacked(latency, throughput)
 
 
-def growth_section(queries: Sequence[QueryGrowth]) -> Section:
-    """Service time over the size of the data."""
-    rows = tuple(
-        (
-            query.query,
-            f"{size.documents:,}",
-            numbers.figure(size.median),
-            numbers.figure(size.p90),
-            numbers.share(size.error_rate, 1) if size.error_rate else "0",
-        )
-        for query in queries
-        for size in query.sizes
-    )
-    headers = ("query", "documents", "p50 ms", "p90 ms", "failed")
-    table = Table("Service time at each size", headers, rows, (1, 2, 3, 4))
-    trends = Table(
-        f"When the data doubles, the median service time is multiplied by (interval: {CONFIDENCE:.0%})",
-        ("query", "factor", "interval", "finding"),
-        tuple((query.query, *_trend_cells(query.trend)) for query in queries),
-        (1,),
-    )
-    text = (
-        "The data grew in this one race, each size measured after the one before it; a JVM that goes on warming up "
-        "makes the later sizes look faster than they are. Both axes are logarithmic: on the dotted line twice the data "
-        "takes twice the time, as a scan does. The factor is that of a straight line through the medians; its interval "
-        "comes from their distances to the line and does not know how another race would differ."
-    )
-    if not any(size.median for query in queries for size in query.sizes):
-        return Section("Latency over the size of the data", ("No query ran often enough for a median.",))
-    title = "Service time of each query over the size of the data"
-    description = " ".join(f"{query.query}: {_in_words(query)}." for query in queries)
-    plot = Plot("growth", title, description, over_size(queries), table)
-    return Section("Latency over the size of the data", (text,), plots=(plot,), tables=(trends,))
-
-
-def growth_words(trend: Trend | None) -> str:
-    """What a trend says, in a few words."""
-    if trend is None:
-        return "too few sizes"
-    if trend.low > 1:
-        return "grows faster than the data" if trend.low > 2 else "grows with the data"
-    return "shrinks while the data grows" if trend.high < 1 else "no growth to be seen"
-
-
-def _trend_cells(trend: Trend | None) -> tuple[str, str, str]:
-    if trend is None:
-        return (numbers.NOTHING, numbers.NOTHING, growth_words(trend))
-    return (numbers.ratio(trend.per_doubling), numbers.interval(trend.low, trend.high), growth_words(trend))
-
-
-def _in_words(query: QueryGrowth) -> str:
-    known = [size for size in query.sizes if size.median]
-    if not known:
-        return "no median"
-    first, last = known[0], known[-1]
-    begin, end = numbers.figure(first.median), numbers.figure(last.median)
-    return f"median {begin} ms at {first.documents:,} documents, {end} ms at {last.documents:,}"
-
-
-def _failed(size: Size) -> str:
-    return numbers.share(size.error_rate, 1) if size.error_rate else "0"
-
-
-def load_section(load: Load) -> Section:
-    """Latency against the schedule, over time and by phase."""
-    headers = ("second", "median latency ms", "largest ms", "docs/s acknowledged")
-    rows = tuple(
-        (
-            f"{moment.begin:.0f}",
-            numbers.figure(moment.median),
-            numbers.figure(moment.maximum),
-            numbers.figure(moment.acknowledged),
-        )
-        for moment in load.moments
-    )
-    length = load.moments[0].seconds
-    table = Table(f"Every {'second' if length == 1 else f'{length:.0f} s'} of the load", headers, rows, (0, 1, 2, 3))
-    title = "Latency and throughput over time"
-    description = " ".join(_phase_in_words(phase) for phase in load.phases)
-    reading = (
-        "A bulk's latency counts from when it was due and is drawn there; the warm-up ends at the dashed line. "
-        "Where fewer documents are acknowledged than due, bulks wait."
-    )
-    plot = Plot("load", title, description, over_time(load), table, reading)
-    items = tuple(_recoveries(load.phases))
-    return Section("Latency against the schedule", plots=(plot,), tables=(_phases(load),), items=items)
-
-
 def _phases(load: Load) -> Table:
     headers = (
         *("phase", "docs/s due", "bulks", "failed", "latency p50 ms", "p90", "p99", "largest"),
         *("processing p50 ms", "p99"),
     )
-    rows = []
-    for phase in load.phases:
-        late, work = phase.latency, phase.processing
-        rows.append(
-            (
-                phase.name,
-                numbers.figure(phase.rate),
-                f"{phase.bulks:,}",
-                f"{phase.failed:,}",
-                *(numbers.figure(getattr(late, name, None)) for name in ("p50", "p90", "p99", "maximum")),
-                *(numbers.figure(getattr(work, name, None)) for name in ("p50", "p99")),
-            )
+    rows = tuple(
+        (
+            phase.name,
+            numbers.figure(phase.rate),
+            f"{phase.bulks:,}",
+            f"{phase.failed:,}",
+            *(numbers.figure(getattr(phase.latency, name, None)) for name in ("p50", "p90", "p99", "maximum")),
+            *(numbers.figure(getattr(phase.processing, name, None)) for name in ("p50", "p99")),
         )
+        for phase in load.phases
+    )
     caption = "Phases; latency from when a bulk was due, processing from when it was sent"
-    return Table(caption, headers, tuple(rows), tuple(range(1, len(headers))))
+    return Table(caption, headers, rows, tuple(range(1, len(headers))))
 
 
 def _phase_in_words(phase: LoadPhase) -> str:
@@ -237,11 +223,12 @@ def figures_section(summary: Summary, grown: bool) -> Section:
     """
     loads = summary.bulk_tasks
     tables = [_loads(loads)] if len(loads) > 1 else [_figures(f"Load: {one.name}", one.figures) for one in loads]
-    told = [one for one in loads if not one.expectation.incidental]
+    told = [(one, one.service_times.figures("service time")) for one in loads if not one.expectation.incidental]
     if len(loads) > 1 and told:
-        tables.append(_load_times(told))
+        tables.append(_times("bulks", ("load", "p50 ms", "p90 ms", "p99 ms", "max ms"), told))
     if summary.request_tasks and not grown:
-        tables.append(_requests(summary.request_tasks))
+        asked = [(one, one.figures) for one in summary.request_tasks]
+        tables.append(_times("requests", ("requests", *(one.short for one in asked[0][1])), asked))
     tables.append(_figures("Nodes and indices, whole race", summary.race.figures))
     return Section("Figures", tables=tuple(tables))
 
@@ -257,31 +244,22 @@ def _loads(tasks: Sequence[BulkTask]) -> Table:
     return Table("Loads", headers, tuple(rows), tuple(range(1, len(headers))))
 
 
-def _load_times(tasks: Sequence[BulkTask]) -> Table:
-    """Service times of several loads, and latencies below them where a load had a schedule."""
+def _times(
+    of: str, headers: tuple[str, ...], tasks: Sequence[tuple[BulkTask | RequestTask, Sequence[NamedFigure]]]
+) -> Table:
+    """Service times, and latencies below them where a task had a schedule."""
     rows: list[tuple[str, ...]] = []
-    for task in tasks:
-        rows.append((task.name, *(one.digits for one in task.service_times.figures("service time"))))
+    for task, told in tasks:
+        rows.append((task.name, *(one.digits for one in told)))
         if task.latencies:
-            rows.append((f"{task.name}, latency", *(one.digits for one in task.latencies.figures("latency"))))
-    headers = ("load", "p50 ms", "p90 ms", "p99 ms", "max ms")
-    return Table("Service times of bulks, warm-up excluded", headers, tuple(rows), tuple(range(1, len(headers))))
+            late = [one.digits for one in task.latencies.figures("latency")]
+            rows.append((f"{task.name}, latency", *late, *[""] * (len(told) - len(late))))
+    return Table(f"Service times of {of}, warm-up excluded", headers, tuple(rows), tuple(range(1, len(headers))))
 
 
 def _figures(caption: str, figures: Sequence[NamedFigure]) -> Table:
     rows = tuple((one.name, one.text, "" if isinstance(one.figure, Missing) else one.note) for one in figures)
     return Table(caption, ("figure", "value", "note"), rows, (1,))
-
-
-def _requests(tasks: Sequence[RequestTask]) -> Table:
-    """Service times, and latencies below them where a task had a schedule."""
-    rows: list[tuple[str, ...]] = []
-    for task in tasks:
-        rows.append((task.name, *(one.digits for one in task.figures)))
-        if task.latencies:
-            rows.append((f"{task.name}, latency", *(one.digits for one in task.latencies.figures("latency")), "", ""))
-    headers = ("requests", *(one.short for one in tasks[0].figures))
-    return Table("Service times of requests, warm-up excluded", headers, tuple(rows), tuple(range(1, len(headers))))
 
 
 FORMAT, VERSION = "paddock-race-report", 1
@@ -312,8 +290,7 @@ def find_out(record: RaceRecord, folder: Path) -> RaceFindings:
 
 def build_race_report(findings: RaceFindings) -> Report:
     """The report; what the challenge asked first, then all figures, circumstances and how to repeat it."""
-    record = findings.record
-    summary = record.summary
+    record, summary = findings.record, findings.record.summary
     sections = [
         Section("Before you conclude anything", items=summary.warnings) if summary.warnings else None,
         growth_section(findings.queries) if findings.queries else None,
@@ -323,13 +300,8 @@ def build_race_report(findings: RaceFindings) -> Report:
         Section("Repeat it", ("The same with plain Rally:",), commands=(record.command,)),
         glossary(tournament=False),
     ]
-    return Report(
-        title=f"Race {record.race_id}",
-        subtitle=f"{summary.title}.",
-        verdict=headline(findings),
-        highlights=(),
-        sections=tuple(section for section in sections if section is not None),
-    )
+    shown = tuple(section for section in sections if section is not None)
+    return Report(f"Race {record.race_id}", f"{summary.title}.", headline(findings), (), shown)
 
 
 def headline(findings: RaceFindings) -> str:
@@ -344,43 +316,42 @@ def headline(findings: RaceFindings) -> str:
 
 
 def _growth_headline(queries: Sequence[QueryGrowth]) -> str:
-    known = [query for query in queries if query.trend is not None]
+    trends = [(query.trend, query.query) for query in queries if query.trend is not None]
     sizes = sorted({size.documents for query in queries for size in query.sizes})
-    if not known:
+    if not trends:
         return (
             f"{numbers.plural(len(queries), 'query', 'queries')} at {numbers.plural(len(sizes), 'size')} of the data."
         )
-    growing = sum(1 for query in known if growth_words(query.trend).startswith("grows"))
-    factors = sorted((query.trend.per_doubling, query.query) for query in known if query.trend)
+    growing = sum(growth_words(trend).startswith("grows") for trend, _ in trends)
+    factors = sorted((trend.per_doubling, query) for trend, query in trends)
     (least, fewest), (most, worst) = factors[0], factors[-1]
     return (
-        f"From {sizes[0]:,} to {sizes[-1]:,} documents {growing} of {len(known)} queries become slower: twice the data "
-        f"takes {numbers.ratio(least)} ({fewest}) to {numbers.ratio(most)} ({worst}) times as long."
+        f"From {sizes[0]:,} to {sizes[-1]:,} documents {growing} of {len(trends)} queries become slower: twice the "
+        f"data takes {numbers.ratio(least)} ({fewest}) to {numbers.ratio(most)} ({worst}) times as long."
     )
 
 
 def _load_headline(load: Load) -> Iterator[str]:
-    rests = [phase for phase in load.phases if not phase.is_peak and phase.name != "warm-up" and phase.latency]
-    peaks = [phase for phase in load.phases if phase.is_peak and phase.latency]
-    if peaks and rests and peaks[0].latency and rests[0].latency:
-        calm, worst = rests[0].latency.p50, max(phase.latency.p50 for phase in peaks if phase.latency)
+    known = [(phase, phase.latency) for phase in load.phases if phase.latency]
+    rests = [(phase, late) for phase, late in known if not phase.is_peak and phase.name != "warm-up"]
+    peaks = [(phase, late) for phase, late in known if phase.is_peak]
+    if peaks and rests:
         yield (
-            f"Median latency is {numbers.figure(calm)} ms at rest and up to {numbers.figure(worst)} ms in a peak of "
-            f"{numbers.figure(peaks[0].rate)} docs/s."
+            f"Median latency is {numbers.figure(rests[0][1].p50)} ms at rest and up to "
+            f"{numbers.figure(max(late.p50 for _, late in peaks))} ms in a peak of "
+            f"{numbers.figure(peaks[0][0].rate)} docs/s."
         )
-        recoveries = [phase.recovery for phase in peaks]
-        known = [value for value in recoveries if value is not None]
-        if len(known) < len(recoveries):
+        recoveries = [phase.recovery for phase, _ in peaks if phase.recovery is not None]
+        if len(recoveries) < len(peaks):
             yield "After a peak it does not come back to normal before the next phase ends."
         else:
-            yield f"It is back to normal within {max(known) + 1:.0f} s after a peak."
+            yield f"It is back to normal within {max(recoveries) + 1:.0f} s after a peak."
         return
-    for phase in rests:
-        if phase.latency:
-            yield (
-                f"At {numbers.figure(phase.rate)} docs/s latency is {numbers.figure(phase.latency.p50)} ms in the "
-                f"median and {numbers.figure(phase.latency.p99)} ms in the 99th percentile."
-            )
+    for phase, late in rests:
+        yield (
+            f"At {numbers.figure(phase.rate)} docs/s latency is {numbers.figure(late.p50)} ms in the median and "
+            f"{numbers.figure(late.p99)} ms in the 99th percentile."
+        )
 
 
 def _plain_headline(summary: Summary) -> str:

@@ -99,42 +99,33 @@ def _percent(ratio: float | None) -> str:
 
 
 def _verdicts(result: Result, names_best: bool) -> str:
-    """The tournament's answer in one sentence.
+    """The verdicts in one sentence.
 
     :param names_best: whether it tells of the largest gain, where contenders are only counted.
     """
-    found = result.main.verdicts
-    baseline = result.tournament.baseline
-    if not found or all(verdict.ratio is None for verdict in found):
+    found, baseline = result.main.verdicts, result.tournament.baseline
+    if all(verdict.ratio is None for verdict in found):
         return f"Nothing can be said: no contender has a valid pair with the baseline {baseline}."
     if len(found) == 1:
         return _clause(result.main, found[0], baseline) + "."
-    if len(found) <= NAMED_CONTENDERS:
-        return _grouped(result)
-    return _counted(result, names_best)
+    return _grouped(result) if len(found) <= NAMED_CONTENDERS else _counted(result, names_best)
 
 
 def _grouped(result: Result) -> str:
     """The headline of a few contenders: those with the same verdict together."""
     metric, baseline = result.main.metric, result.tournament.baseline
     known = [verdict for verdict in result.main.verdicts if verdict.ratio is not None]
-    endings = {
-        (FASTER, False): f"{word(metric, FASTER)} than {baseline} in {metric.name}",
-        (FASTER, True): f"{word(metric, FASTER)} than {baseline} in {metric.name}{NEGLIGIBLE}",
-        (SLOWER, False): f"{word(metric, SLOWER)} than {baseline} in {metric.name}",
-        (SLOWER, True): f"{word(metric, SLOWER)} than {baseline} in {metric.name}{NEGLIGIBLE}",
-        (EQUIVALENT, False): f"equivalent to {baseline} in {metric.name}",
-        (UNDECIDED, False): f"undecided against {baseline} in {metric.name}",
-    }
     clauses = []
-    for (kind, negligible), ending in endings.items():
-        named = [
-            f"{one.contender} ({numbers.change(one.ratio)})"
-            for one in known
-            if (one.verdict, one.negligible) == (kind, negligible)
-        ]
-        if named:
-            clauses.append(f"{_listed(named)} {'is' if len(named) == 1 else 'are'} {ending}")
+    for kind, join in ((FASTER, "than"), (SLOWER, "than"), (EQUIVALENT, "to"), (UNDECIDED, "against")):
+        for negligible in (False, True):
+            named = [
+                f"{one.contender} ({numbers.change(one.ratio)})"
+                for one in known
+                if (one.verdict, one.negligible) == (kind, negligible)
+            ]
+            if named:
+                said = f"{word(metric, kind)} {join} {baseline} in {metric.name}{NEGLIGIBLE if negligible else ''}"
+                clauses.append(f"{_listed(named)} {'is' if len(named) == 1 else 'are'} {said}")
     silent = [verdict.contender for verdict in result.main.verdicts if verdict.ratio is None]
     if silent:
         pairs_of = "it has" if len(silent) == 1 else "they have"
@@ -147,13 +138,12 @@ def _clause(measured: MetricResult, verdict: Verdict, baseline: str) -> str:
     name, said = verdict.contender, word(measured.metric, verdict.verdict)
     if verdict.ratio is None:
         return f"{name} cannot be compared, because it has no valid pair"
-    value = f"{numbers.ratio(verdict.ratio)} times its {measured.metric.name}"
-    limits = _limits(verdict)
+    value = f"{numbers.ratio(verdict.ratio)} times its {measured.metric.name} ({_limits(verdict)})"
     if verdict.verdict == EQUIVALENT:
-        return f"{name} is equivalent to {baseline}: {value} ({limits})"
+        return f"{name} is equivalent to {baseline}: {value}"
     if verdict.verdict == UNDECIDED:
-        return f"{name} against {baseline} is undecided: {value} ({limits})"
-    return f"{name} is {said} than {baseline}{NEGLIGIBLE if verdict.negligible else ''}: {value} ({limits})"
+        return f"{name} against {baseline} is undecided: {value}"
+    return f"{name} is {said} than {baseline}{NEGLIGIBLE if verdict.negligible else ''}: {value}"
 
 
 def _limits(verdict: Verdict) -> str:
@@ -166,25 +156,19 @@ def _counted(result: Result, names_best: bool) -> str:
     """The headline of many contenders."""
     metric, found = result.main.metric, result.main.verdicts
     counts = Counter(verdict.verdict for verdict in found)
+    texts = {
+        FASTER: f"{word(metric, FASTER)} than the baseline {result.tournament.baseline}",
+        SLOWER: word(metric, SLOWER),
+    }
     parts = []
-    for verdict, text in (
-        (FASTER, f"{word(metric, FASTER)} than the baseline {result.tournament.baseline}"),
-        (SLOWER, word(metric, SLOWER)),
-        (EQUIVALENT, "equivalent"),
-        (UNDECIDED, "undecided"),
-    ):
-        if counts[verdict]:
-            number = counts[verdict]
+    for verdict in (FASTER, SLOWER, EQUIVALENT, UNDECIDED):
+        if number := counts[verdict]:
             slight = sum(one.negligible for one in found if one.verdict == verdict)
             perhaps = f" ({slight} of them{NEGLIGIBLE[1:]})" if slight else ""
-            parts.append(f"{number} {'is' if number == 1 else 'are'} {text}{perhaps}")
-    first = f"Of {len(found)} contenders against {result.tournament.baseline} " + _listed(parts)
-    if counts[FASTER]:
-        first = f"Of {len(found)} contenders " + _listed(parts)
-    if counts[FASTER] and names_best:
-        winners = [verdict for verdict in found if verdict.verdict == FASTER and verdict.ratio is not None]
-        sign = 1 if metric.higher_is_better else -1
-        best = max(winners, key=lambda verdict: sign * (verdict.ratio or 0.0))
+            parts.append(f"{number} {'is' if number == 1 else 'are'} {texts.get(verdict, verdict)}{perhaps}")
+    against = "" if counts[FASTER] else f"against {result.tournament.baseline} "
+    first = f"Of {len(found)} contenders {against}{_listed(parts)}"
+    if names_best and (best := figures.winner(result)):
         first += (
             f"; the largest gain is that of {best.contender}: {numbers.ratio(best.ratio)} times "
             f"the baseline's {metric.name} ({_limits(best)})"
@@ -198,9 +182,8 @@ def _listed(parts: list[str]) -> str:
 
 def of_verdict(measured: MetricResult, verdict: Verdict, baseline: str) -> str:
     """Everything about one verdict, in sentences."""
-    clause = _clause(measured, verdict, baseline)
-    text = f"{clause}; {pairs(verdict)}, {verdict.scope}."
-    return f"{text} {verdict.decide}".rstrip()
+    clause, pairs = _clause(measured, verdict, baseline), numbers.plural(verdict.pairs, "pair")
+    return f"{clause}; {pairs}, {verdict.scope}. {verdict.decide}".rstrip()
 
 
 def decisions(measured: MetricResult) -> tuple[str, ...]:
@@ -215,18 +198,6 @@ def decisions(measured: MetricResult) -> tuple[str, ...]:
     ]
     left = len(texts) - _DECISIONS
     return (*texts[:_DECISIONS], f"... and {left} more, which the table lists.") if left > 0 else tuple(texts)
-
-
-def pairs(verdict: Verdict) -> str:
-    """How many pairs a verdict stands on."""
-    return numbers.plural(verdict.pairs, "pair")
-
-
-def beyond_margin(metric: Metric, verdict: Verdict, margin: float) -> bool:
-    """Whether the estimate is worse than the baseline by more than the margin of equivalence."""
-    if verdict.ratio is None:
-        return False
-    return verdict.ratio < 1 / (1 + margin) if metric.higher_is_better else verdict.ratio > 1 + margin
 
 
 def setup(tournament: Tournament) -> str:

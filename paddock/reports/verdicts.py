@@ -8,31 +8,25 @@ from typing import Any
 
 from paddock import numbers
 from paddock.reports import figures, sentences
-from paddock.reports.document import Highlight, Plot, Section, Table
+from paddock.reports.document import Plot, Section, Table
 from paddock.reports.drawing import Interval, Row, legend, rows_of_ratios
-from paddock.tournaments.model import EQUIVALENT, FASTER, SLOWER, MetricResult, Result, Verdict
+from paddock.tournaments.model import EQUIVALENT, FASTER, SLOWER, UNDECIDED, MetricResult, Result, Verdict
 from paddock.tournaments.notes import SETTINGS
 
 
 def verdict_table(measured: MetricResult, caption: str) -> Table:
     """One row per contender: everything known of its verdict."""
     headers = ("contender", "verdict", "ratio", "change", "interval", "confidence", "pairs", "p", "scope", "to decide")
-    rows = tuple(
-        (
-            verdict.contender,
-            sentences.said_of(measured.metric, verdict),
-            numbers.ratio(verdict.ratio),
-            numbers.change(verdict.ratio),
-            numbers.interval(verdict.low, verdict.high) if verdict.ratio is not None else numbers.NOTHING,
-            numbers.confidence(verdict.confidence) if verdict.ratio is not None else numbers.NOTHING,
-            str(verdict.pairs),
-            numbers.p_value(verdict.p_value) if verdict.ratio is not None else numbers.NOTHING,
-            verdict.scope,
-            verdict.decide or numbers.NOTHING,
-        )
-        for verdict in measured.verdicts
-    )
-    return Table(caption, headers, rows, (2, 3, 4, 5, 6, 7))
+    rows = []
+    for one in measured.verdicts:
+        limits = sure = p_value = numbers.NOTHING
+        if one.ratio is not None:
+            limits, sure = numbers.interval(one.low, one.high), numbers.confidence(one.confidence)
+            p_value = numbers.p_value(one.p_value)
+        said = (one.contender, sentences.said_of(measured.metric, one), numbers.ratio(one.ratio))
+        change, pairs = numbers.change(one.ratio), str(one.pairs)
+        rows.append((*said, change, limits, sure, pairs, p_value, one.scope, one.decide or numbers.NOTHING))
+    return Table(caption, headers, tuple(rows), (2, 3, 4, 5, 6, 7))
 
 
 def absolute_table(result: Result, measured: MetricResult) -> Table:
@@ -62,46 +56,40 @@ def verdict_section(result: Result) -> Section:
     measured, tournament = result.main, result.tournament
     metric = measured.metric
     unit = "start" if tournament.node_level else "block"
-    better = "more is better" if metric.higher_is_better else "less is better"
     explanation = (
         f"Each figure is {figures.label(metric)} of the contender divided by that of the baseline "
-        f"{tournament.baseline} "
-        f"in the same {unit} ({better}); differences within {numbers.margin(tournament.margin)} count as equivalent."
+        f"{tournament.baseline} in the same {unit} ({figures.better(metric)} is better); differences within "
+        f"{numbers.margin(tournament.margin)} count as equivalent."
     )
     table = verdict_table(measured, f"Verdicts in {figures.label(metric)}, against {tournament.baseline}")
-    if all(verdict.ratio is None for verdict in measured.verdicts):
-        return Section("Verdicts", (explanation,), tables=(table,), items=sentences.decisions(measured))
-    return Section("Verdicts", (explanation,), (_ratios(result, table),), items=sentences.decisions(measured))
+    known = any(verdict.ratio is not None for verdict in measured.verdicts)
+    plots, tables = ((_ratios(result, table),), ()) if known else ((), (table,))
+    return Section("Verdicts", (explanation,), plots, tables, sentences.decisions(measured))
 
 
-def highlights(result: Result) -> tuple[Highlight, ...]:
+def highlights(result: Result) -> tuple[dict[str, str], ...]:
     """The verdicts one by one; none if they are more than fit beside each other."""
-    found = result.main.verdicts
+    found, metric = result.main.verdicts, result.main.metric
     if len(found) > HIGHLIGHTED:
         return ()
-    metric = result.main.metric
-    return tuple(
-        Highlight(
-            verdict.contender,
-            verdict.verdict,
-            sentences.said_of(metric, verdict),
-            numbers.change(verdict.ratio),
-            _note(verdict),
-        )
-        for verdict in found
-    )
+    told = []
+    for one in found:
+        note = "no valid pair"
+        if one.ratio is not None:
+            limits = numbers.interval(one.low, one.high)
+            limits = "no interval" if limits == numbers.UNBOUNDED else limits
+            note = f"{numbers.ratio(one.ratio)} ({limits}), {numbers.plural(one.pairs, 'pair')}"
+        said, change = sentences.said_of(metric, one), numbers.change(one.ratio)
+        told.append({"name": one.contender, "verdict": one.verdict, "word": said, "change": change, "note": note})
+    return tuple(told)
 
 
-def _note(verdict: Verdict) -> str:
-    if verdict.ratio is None:
-        return "no valid pair"
-    limits = numbers.interval(verdict.low, verdict.high)
-    limits = "no interval" if limits == numbers.UNBOUNDED else limits
-    return f"{numbers.ratio(verdict.ratio)} ({limits}), {sentences.pairs(verdict)}"
-
-
-_LOOKS = {FASTER: ("up", "better"), SLOWER: ("down", "worse"), EQUIVALENT: ("square", "equal")}
-_UNDECIDED = ("circle", "open hollow")
+_LOOKS = {
+    FASTER: ("up", "better"),
+    SLOWER: ("down", "worse"),
+    EQUIVALENT: ("square", "equal"),
+    UNDECIDED: ("circle", "open hollow"),
+}
 
 
 def _ratios(result: Result, table: Table) -> Plot:
@@ -118,54 +106,35 @@ def _ratios(result: Result, table: Table) -> Plot:
         told += [(one, list(one.verdicts)) for one in result.others if one.verdicts]
     rows = []
     for one, verdicts in told:
-        better = "more is better" if one.metric.higher_is_better else "less is better"
-        rows.append(Row(f"{figures.label(one.metric)} ({better})", heading=True))
+        rows.append(Row(f"{figures.label(one.metric)} ({figures.better(one.metric)} is better)", heading=True))
         rows += [_row(one, verdict) for verdict in verdicts]
-    description = " ".join(
-        sentences.of_verdict(one, each, tournament.baseline) for one, own in told for each in own
-    ) + (f" The shaded band is the margin of {numbers.margin(tournament.margin)} within which they are equivalent.")
-    marks = legend(
-        [
-            ("better", "up", "better"),
-            ("worse", "down", "worse"),
-            ("equivalent", "square", "equal"),
-            ("undecided", "circle", "open hollow"),
-            (f"margin of {numbers.margin(tournament.margin)}", "box", "band"),
-        ]
-    )
-    drawn = rows_of_ratios(rows, tournament.margin, "ratio to the baseline", marks)
+    margin = f"margin of {numbers.margin(tournament.margin)}"
+    parts = [sentences.of_verdict(one, each, tournament.baseline) for one, own in told for each in own]
+    description = " ".join([*parts, f"The shaded band is the {margin} within which they are equivalent."])
+    names = {FASTER: "better", SLOWER: "worse"}
+    marks = [(names.get(verdict, verdict), *look) for verdict, look in _LOOKS.items()]
+    drawn = rows_of_ratios(rows, tournament.margin, "ratio to the baseline", legend([*marks, (margin, "box", "band")]))
     return Plot("ratios", title, description, drawn, table)
 
 
 def _row(measured: MetricResult, verdict: Verdict) -> Row:
-    shape, kind = _LOOKS.get(verdict.verdict, _UNDECIDED)
-    drawn: tuple[Interval, ...] = ()
-    text = _beside(measured, verdict)
-    if verdict.ratio is not None:
-        hover = f"{verdict.contender}, {figures.label(measured.metric)}: {text}, {sentences.pairs(verdict)}"
-        drawn = (Interval(verdict.ratio, verdict.low, verdict.high, shape, kind, hover),)
-    return Row(verdict.contender, text, drawn)
-
-
-def _beside(measured: MetricResult, verdict: Verdict) -> str:
-    """What is written beside an interval."""
     if verdict.ratio is None:
-        return "no valid pair"
-    said = sentences.said_of(measured.metric, verdict)
-    limits = numbers.interval(verdict.low, verdict.high)
+        return Row(verdict.contender, "no valid pair")
+    said, limits = sentences.said_of(measured.metric, verdict), numbers.interval(verdict.low, verdict.high)
+    text = f"{numbers.ratio(verdict.ratio)} ({limits}) {said}"
     if limits == numbers.UNBOUNDED:
-        return f"{numbers.ratio(verdict.ratio)} {said}, too few pairs"
-    return f"{numbers.ratio(verdict.ratio)} ({limits}) {said}"
+        text = f"{numbers.ratio(verdict.ratio)} {said}, too few pairs"
+    hover = f"{verdict.contender}, {figures.label(measured.metric)}: {text}, {numbers.plural(verdict.pairs, 'pair')}"
+    drawn = Interval(verdict.ratio, verdict.low, verdict.high, *_LOOKS[verdict.verdict], hover)
+    return Row(verdict.contender, text, (drawn,))
 
 
 def apply_section(result: Result) -> Section | None:
     """What the best contender differs in, to be copied; None if none is better than the baseline."""
     tournament, metric = result.tournament, result.main.metric
-    winners = [verdict for verdict in result.main.verdicts if verdict.verdict == FASTER and verdict.ratio]
-    if not winners:
+    best = figures.winner(result)
+    if best is None:
         return None
-    sign = 1 if metric.higher_is_better else -1
-    best = max(winners, key=lambda verdict: sign * (verdict.ratio or 0.0))
     contender = next(one for one in tournament.contenders if one.name == best.contender)
     settings: dict[str, Any] = {}
     if contender.cars is not None:

@@ -31,14 +31,28 @@ from paddock.reports.verdicts import (
     verdict_table,
 )
 from paddock.structured_files import read_json
-from paddock.tournaments.model import FASTER, SLOWER, UNDECIDED, Result, Verdict
+from paddock.tournaments.files import cell_name
+from paddock.tournaments.model import FASTER, SLOWER, UNDECIDED, Result
 
 _NOTES = 2  # are seen at once, the most important ones; the others where one asks for them
 
 
 def build(result: Result) -> Report:
     """The report; verdict first, then what supports it, then how to repeat it."""
-    sections = [
+    common = figures.common_factors(result)
+    result = figures.without_common_factors(result)
+    tournament = result.tournament
+    facts = (
+        ("tournament", f"{tournament.name}, result {result.id}"),
+        ("seed of the order", str(result.seed)),
+        *((("checksum of the tournament", tournament.checksum),) if tournament.checksum else ()),
+        ("unit of the verdicts", "the start of the node" if tournament.node_level else "the block of laps"),
+        ("documents per lap", f"{tournament.lap_documents:,}"),
+        *((("in all contenders", cell_name(common)),) if common else ()),
+        *((name, with_short_checksums(str(text))) for name, text in result.circumstances.items()),
+    )
+    repeat = "Each line repeats one start with plain Rally." if result.commands else "No race was started."
+    sections = (
         verdict_section(result),
         pairs_section(result),
         study_section(result),
@@ -50,11 +64,10 @@ def build(result: Result) -> Report:
         absolute_section(result),
         seconds_section(result),
         void_section(result),
-        _circumstances(result),
-        _commands(result),
+        Section("Circumstances", facts=facts, folded=True),
+        Section("Repeat it", (repeat,), commands=result.commands, folded=bool(result.commands)),
         glossary(tournament=True),
-    ]
-    tournament = result.tournament
+    )
     return Report(
         title=f"Tournament {tournament.name}",
         subtitle=sentences.setup(tournament),
@@ -62,24 +75,6 @@ def build(result: Result) -> Report:
         highlights=highlights(result),
         sections=tuple(section for section in sections if section is not None),
     )
-
-
-def _circumstances(result: Result) -> Section:
-    tournament = result.tournament
-    facts = (
-        ("tournament", f"{tournament.name}, result {result.id}"),
-        ("seed of the order", str(result.seed)),
-        *((("checksum of the tournament", tournament.checksum),) if tournament.checksum else ()),
-        ("unit of the verdicts", "the start of the node" if tournament.node_level else "the block of laps"),
-        ("documents per lap", f"{tournament.lap_documents:,}"),
-        *((name, with_short_checksums(text)) for name, text in result.circumstances.items()),
-    )
-    return Section("Circumstances", facts=tuple((name, str(text)) for name, text in facts), folded=True)
-
-
-def _commands(result: Result) -> Section:
-    text = "Each line repeats one start with plain Rally." if result.commands else "No race was started."
-    return Section("Repeat it", (text,), commands=result.commands, folded=bool(result.commands))
 
 
 _INKS = {FASTER: "green", SLOWER: "red", UNDECIDED: "yellow"}
@@ -92,7 +87,7 @@ def render_terminal(result: Result, width: int = 100, colours: bool = False) -> 
 
     :param colours: whether to use ANSI escape sequences.
     """
-    width = max(width, NARROWEST)
+    width, result = max(width, NARROWEST), figures.without_common_factors(result)
     measured, tournament = result.main, result.tournament
     blocks = [styled(wrapped(sentences.headline(result), width), "bold", colours)]
     whole = verdict_table(measured, "")
@@ -175,47 +170,35 @@ def result_as_junit(result: Result) -> str:
 
     Worse than the baseline, by more than the margin: failure. Undecided: skipped. A void start: error.
     """
-    suite = Tree.Element("testsuite", name=_text(f"tournament {result.tournament.name}"))
+    tournament, baseline, margin = result.tournament, result.tournament.baseline, result.tournament.margin
+    suite = Tree.Element("testsuite", name=_text(f"tournament {tournament.name}"))
     suite.set("timestamp", numbers.moment(result.began)[:16].replace(" ", "T") + ":00")
     properties = Tree.SubElement(suite, "properties")
     for name, text in (("result", result.id), ("seed", result.seed), *result.circumstances.items()):
         Tree.SubElement(properties, "property", name=_text(str(name)), value=_text(str(text)))
-    counts = {"failure": 0, "skipped": 0, "error": 0}
+
+    def case(name: str) -> Tree.Element:
+        return Tree.SubElement(suite, "testcase", classname=_text(f"tournament.{tournament.name}"), name=_text(name))
+
     for verdict in result.main.verdicts:
-        case = _case(suite, result, f"{verdict.contender} against {result.tournament.baseline}")
-        kind = _kind(result, verdict)
-        sentence = _text(sentences.of_verdict(result.main, verdict, result.tournament.baseline))
-        if kind:
-            counts[kind] += 1
-            Tree.SubElement(case, kind, message=sentence)
+        found = case(f"{verdict.contender} against {baseline}")
+        sentence = _text(sentences.of_verdict(result.main, verdict, baseline))
+        if verdict.verdict == UNDECIDED:
+            Tree.SubElement(found, "skipped", message=sentence)
+        elif verdict.verdict == SLOWER and verdict.ratio and not 1 / (1 + margin) <= verdict.ratio <= 1 + margin:
+            Tree.SubElement(found, "failure", message=sentence)
         else:
-            Tree.SubElement(case, "system-out").text = sentence
+            Tree.SubElement(found, "system-out").text = sentence
     given_up = {start.number: start.reason for start in result.void_starts}
     for start, reason in sorted({**figures.void_starts(result), **given_up}.items()):
-        counts["error"] += 1
-        Tree.SubElement(
-            _case(suite, result, f"start {start}"), "error", message=_text(f"Start {start} is void: {reason}")
-        )
-    suite.set("tests", str(sum(1 for _ in suite.iter("testcase"))))
-    suite.set("failures", str(counts["failure"]))
-    suite.set("errors", str(counts["error"]))
-    suite.set("skipped", str(counts["skipped"]))
+        Tree.SubElement(case(f"start {start}"), "error", message=_text(f"Start {start} is void: {reason}"))
+    for plural, tag in (("tests", "testcase"), ("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+        suite.set(plural, str(sum(1 for _ in suite.iter(tag))))
     suite.set("time", f"{result.seconds:.3f}")
     root = Tree.Element("testsuites")
     root.append(suite)
     Tree.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + Tree.tostring(root, encoding="unicode") + "\n"
-
-
-def _case(suite: Tree.Element, result: Result, name: str) -> Tree.Element:
-    return Tree.SubElement(suite, "testcase", classname=_text(f"tournament.{result.tournament.name}"), name=_text(name))
-
-
-def _kind(result: Result, verdict: Verdict) -> str | None:
-    if verdict.verdict == UNDECIDED:
-        return "skipped"
-    beyond = sentences.beyond_margin(result.main.metric, verdict, result.tournament.margin)
-    return "failure" if verdict.verdict == SLOWER and beyond else None
 
 
 def _text(text: str) -> str:
@@ -231,12 +214,7 @@ def result_as_json(result: Result) -> dict[str, Any]:
 
     JSON has no infinity: an interval without an end has the text "Infinity" there.
     """
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "verdict": sentences.headline(result),
-        "result": plain(result),
-    }
+    return {"format": FORMAT, "version": VERSION, "verdict": sentences.headline(result), "result": plain(result)}
 
 
 def result_from_json(value: Any) -> Result:
@@ -269,13 +247,14 @@ def write_report(result: Result, folder: Path) -> dict[str, Path]:
 
     :returns: "json", "csv", "junit", "markdown", "html" -> path.
     """
-    paths = {
-        "json": folder / RESULT_FILE,
-        "csv": folder / "laps.csv",
-        "junit": folder / "junit.xml",
-        "markdown": folder / "report.md",
-        "html": folder / "report.html",
+    files = {
+        "json": RESULT_FILE,
+        "csv": "laps.csv",
+        "junit": "junit.xml",
+        "markdown": "report.md",
+        "html": "report.html",
     }
+    paths = {form: folder / name for form, name in files.items()}
     keep(paths["json"], json.dumps(result_as_json(result), indent=1, ensure_ascii=False, allow_nan=False) + "\n")
     keep(paths["csv"], laps_as_csv(result))
     keep(paths["junit"], result_as_junit(result))

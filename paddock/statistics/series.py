@@ -119,20 +119,14 @@ def front_cut(figures: Mapping[str, Sequence[float | None]], keep: int = 8) -> F
     rows = list(figures.values())
     if len({len(row) for row in rows}) > 1:
         raise ValueError("The contenders have different numbers of blocks; give one figure or None for every block.")
-    blocks = len(rows[0]) if rows else 0
-    means = np.full(blocks, np.nan)
-    for block in range(blocks):
-        logs = [natural_log(lap) for row in rows if (lap := row[block]) is not None]
-        if logs:
-            means[block] = np.mean(logs)
+    logs = [[natural_log(lap) for lap in laps if lap is not None] for laps in zip(*rows, strict=True)]
+    means = np.array([np.mean(block) if block else np.nan for block in logs])
     valid = np.flatnonzero(~np.isnan(means))
     most = min(len(valid) // 2, len(valid) - keep)
-    cut = mser(means[valid], most)
-    if cut:
-        errors = squared_errors(means[valid])
-        cut = cut if errors[cut] <= (1 - LEAST_GAIN) * errors[0] else 0
-    blocks_cut = int(valid[cut]) if cut else 0
-    return FrontCut(blocks_cut, at_limit=cut > 0 and cut == most)
+    cut, errors = mser(means[valid], most), squared_errors(means[valid])
+    if cut == 0 or errors[cut] > (1 - LEAST_GAIN) * errors[0]:
+        return FrontCut(0, at_limit=False)
+    return FrontCut(int(valid[cut]), at_limit=cut == most)
 
 
 FEWEST_BULKS = 400
@@ -181,9 +175,8 @@ def halves_p_value(first: NDArray[np.float64], second: NDArray[np.float64]) -> f
     correlation = min(0.9, max(0.0, products / squares + 1 / BATCHES_PER_HALF))
     inflation = (1 + correlation) / (1 - correlation)
     variances = [float(group.var(ddof=1)) / len(group) * inflation for group in groups]
-    freedom = sum(variances) ** 2 / sum(
-        v**2 / max(1.0, len(g) / inflation - 1) for v, g in zip(variances, groups, strict=True)
-    )
+    spreads = [v**2 / max(1.0, len(g) / inflation - 1) for v, g in zip(variances, groups, strict=True)]
+    freedom = sum(variances) ** 2 / sum(spreads)
     from scipy.special import stdtr  # a third of a second, which plans and lists need not wait for
 
     return float(2 * stdtr(freedom, -abs(difference) / math.sqrt(sum(variances))))
@@ -215,6 +208,5 @@ def steady_state(seconds_per_document: Sequence[float]) -> SteadyState:
     if abs(change) <= LARGEST_CHANGE:
         return SteadyState(Steadiness.STEADY, cut, change)
     # A trend looks much like neighbours that resemble each other: that it is not proved does not make it steady.
-    return SteadyState(
-        Steadiness.NOT_STEADY if halves_p_value(first, second) < LEVEL else Steadiness.UNDECIDED, cut, change
-    )
+    moving = halves_p_value(first, second) < LEVEL
+    return SteadyState(Steadiness.NOT_STEADY if moving else Steadiness.UNDECIDED, cut, change)

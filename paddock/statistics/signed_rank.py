@@ -16,7 +16,9 @@ the level that the discrete test really has. Heavier tails than the normal's nee
 
 from __future__ import annotations
 
+import itertools
 import math
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -85,14 +87,7 @@ def lower_tail(n: int, statistic: int) -> float:
 
 def critical_statistic(n: int, alpha: float) -> int:
     """The largest statistic that rejects at the two-sided level ``alpha``; -1 if none does."""
-    low, high = -1, n * (n + 1) // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        if 2 * lower_tail(n, middle) <= alpha:
-            low = middle
-        else:
-            high = middle
-    return low
+    return bisect_right(range(n * (n + 1) // 2), alpha, key=lambda statistic: 2 * lower_tail(n, statistic)) - 1
 
 
 def achieved_level(n: int, alpha: float) -> float:
@@ -107,10 +102,7 @@ def fewest_differences(alpha: float) -> int:
     """
     if not 0 < alpha < 1:
         raise ValueError(f"The level is {alpha!r}, but it must lie between 0 and 1; 0.05 is usual.")
-    n = 1
-    while 2 / 2.0**n > alpha:
-        n += 1
-    return n
+    return next(n for n in itertools.count(1) if 2 / 2.0**n <= alpha)
 
 
 def signed_rank(differences: Sequence[float], alpha: float = 0.05) -> SignedRank:
@@ -197,16 +189,15 @@ def _blocks(distance: float, sd: float, z_power: float, alpha: float) -> int:
     # The log of a ratio like 1.000000001 loses half its digits; nobody needs more blocks than this anyway.
     noise = (sd / max(distance, 1e-9)) ** 2
 
-    def enough(n: int) -> bool:
-        z_alpha = _upper_quantile(achieved_level(n, alpha) / 2)
-        return ((z_alpha + z_power) ** 2 * noise + z_alpha**2 / 2) / EFFICIENCY <= n
+    def needed(level: float) -> float:
+        z_alpha = _upper_quantile(level / 2)
+        return ((z_alpha + z_power) ** 2 * noise + z_alpha**2 / 2) / EFFICIENCY
 
-    for n in range(fewest_differences(alpha), LARGEST_EXACT + 1):
-        if enough(n):
+    fewest = fewest_differences(alpha)
+    for n in range(fewest, LARGEST_EXACT + 1):
+        if needed(achieved_level(n, alpha)) <= n:
             return n
-    z_alpha = _upper_quantile(alpha / 2)
-    needed = math.ceil(((z_alpha + z_power) ** 2 * noise + z_alpha**2 / 2) / EFFICIENCY)
-    return max(needed, LARGEST_EXACT + 1, fewest_differences(alpha))
+    return max(math.ceil(needed(alpha)), LARGEST_EXACT + 1, fewest)
 
 
 def blocks_for_difference(ratio: float, sd: float, power: float = 0.8, alpha: float = 0.05) -> int:

@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import TypeAlias
 
 from paddock.statistics.signed_rank import fewest_differences, hodges_lehmann
 
@@ -47,6 +48,7 @@ def pair(contender: Sequence[float | None], baseline: Sequence[float | None]) ->
     )
 
 
+Laps: TypeAlias = Mapping[str, Sequence[float | None]]  # contender -> a figure for each of its laps, None for void ones
 FEWEST_STARTS = 5  # below, a claim is about the JVMs that ran
 
 
@@ -82,7 +84,7 @@ def start_value(laps: Sequence[float | None]) -> float | None:
     return math.exp(hodges_lehmann(logs)) if logs else None
 
 
-def node_level(start_blocks: Sequence[Mapping[str, Sequence[float | None]]], contender: str, baseline: str) -> Units:
+def node_level(start_blocks: Sequence[Laps], contender: str, baseline: str) -> Units:
     """Pair contenders that need a start of their own.
 
     :param start_blocks: per start-block and contender the figures of the laps of its start, None for void laps. A
@@ -101,9 +103,7 @@ def node_level(start_blocks: Sequence[Mapping[str, Sequence[float | None]]], con
     return Units(differences, "start", Scope.THESE_JVMS, caveat)
 
 
-def start_level(
-    starts: Sequence[Mapping[str, Sequence[float | None]]], contender: str, baseline: str, needed: int = FEWEST_STARTS
-) -> Units:
+def start_level(starts: Sequence[Laps], contender: str, baseline: str, needed: int = FEWEST_STARTS) -> Units:
     """Pair contenders that share a node, start by start: the Hodges-Lehmann estimate of each start's block log ratios.
 
     :param starts: as for :func:`index_level`.
@@ -118,9 +118,7 @@ def start_level(
     return Units(estimates, "start", scope, caveat)
 
 
-def index_level(
-    starts: Sequence[Mapping[str, Sequence[float | None]]], contender: str, baseline: str, alpha: float = 0.05
-) -> Units:
+def index_level(starts: Sequence[Laps], contender: str, baseline: str, alpha: float = 0.05) -> Units:
     """Pair contenders that share a node: blocks, or starts where there are enough of them.
 
     With enough starts each one counts once, with the Hodges-Lehmann estimate of its block log ratios. Enough is five,

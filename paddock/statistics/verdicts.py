@@ -140,12 +140,11 @@ def judge(
     judged = []
     for (name, values), step in zip(differences.items(), steps, strict=True):
         result, strict = signed_rank(values, step.level), signed_rank(values, alpha / len(differences))
+        equivalent = within(strict.low, strict.high, margin)
         judged.append(
             Judgement(
                 contender=name,
-                outcome=_outcome(
-                    result.estimate, within(strict.low, strict.high, margin), step.rejected, higher_is_better
-                ),
+                outcome=_outcome(result.estimate, equivalent, step.rejected, higher_is_better),
                 ratio=None if result.estimate is None else _exp(result.estimate),
                 low=_exp(result.low),
                 high=_exp(result.high),

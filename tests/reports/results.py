@@ -278,6 +278,21 @@ def grid(rows: Sequence[int] = (125, 500, 1000), columns: Sequence[int] = (1, 2,
     return result("workers-by-batch", contenders, laps, description="How many clients, how large a bulk?")
 
 
+def codecs() -> Result:
+    """A grid of names that are long and have a factor in common, as that of tournaments/disk.yml in its quick form."""
+    sorts = {"unsorted": 1.0, "@timestamp desc": 0.97, "user_agent.keyword,@timestamp desc": 0.9, "referrer": 0.93}
+    speeds, contenders = {}, []
+    for codec, factor in (("default", 1.0), ("best_compression", 0.8)):
+        for sort, share in sorts.items():
+            coordinates = {"codec": codec, "sort": sort, "mode": "standard"}
+            name = f"codec {codec}, sort {sort}, mode standard"
+            speeds[name] = 30_000 * factor * share
+            contenders.append(Contender(name, {"index.codec": codec}, coordinates=coordinates))
+    laps = simulated(speeds, blocks=8, warmup_blocks=1, noise=0.02, seed=19)
+    notes = (f"Of {contenders[1].name} no lap was void.",)
+    return result("codecs", contenders, laps, notes, challenge="codec-and-sort")
+
+
 def study_grid() -> Result:
     """A grid with published means and standard deviations, a misprint among either, and a cell of laps too short."""
     base = grid((16, 125, 1250), (1, 2, 4))

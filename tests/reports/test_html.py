@@ -14,7 +14,7 @@ from paddock.reports.write import build
 from paddock.tournaments.model import Contender, Result
 from tests.reports.results import ALL, result, simulated, study_grid
 
-VOID_TAGS = {"meta", "link", "br", "hr", "img", "input"}
+VOID_TAGS = {"meta", "link", "br", "wbr", "hr", "img", "input"}
 HOSTILE = "<script>alert('x')</script> \"&amp; $\\frac{1}$ | `x`"
 
 

@@ -38,7 +38,7 @@ from paddock.tournaments.model import (
     Verdict,
 )
 from paddock.tournaments.pairing import METRICS
-from tests.reports.results import ALL, RATE, decided, grid, result, simulated, study, undecided, with_voids
+from tests.reports.results import ALL, RATE, codecs, decided, grid, result, simulated, study, undecided, with_voids
 
 
 def verdict(word: str, ratio: float | None, low: float = 0.9, high: float = 1.1) -> Verdict:
@@ -453,3 +453,36 @@ def test_pointing_at_a_lap_tells_its_figures() -> None:
         rate = numbers.figure(lap.docs_per_second)
         assert f"{lap.contender}, start {lap.start}, block {lap.block}: {rate} docs/s" in drawn
     assert drawn.count("; void: ") == len(figures.void_laps(one))
+
+
+def test_names_leave_out_what_all_contenders_have_in_common() -> None:
+    """A grid with one mode has it once, beside the circumstances; commands, data and notes of others are untouched."""
+    report = build(codecs())
+    assert not any("mode" in row[0] for row in report.sections[0].plots[0].table.rows)
+    assert report.sections[0].plots[0].table.rows[0][0] == "codec default, sort @timestamp desc"
+    circumstances = next(section for section in report.sections if section.heading == "Circumstances")
+    assert ("in all contenders", "mode standard") in circumstances.facts
+    assert "sort x codec" in [section.heading for section in report.sections]
+    course = next(section for section in report.sections if section.heading == "How it went")
+    assert course.items[1] == "Of codec default, sort @timestamp desc no lap was void."
+    assert "mode standard" in laps_as_csv(codecs())
+    assert build(grid()).sections[0].plots[0].table.rows[0][0] == "clients 1, bulk 125"
+
+
+def test_heads_of_heat_maps_are_whole() -> None:
+    """Long names of levels are broken into lines, not cut."""
+    section = next(one for one in build(codecs()).sections if one.heading == "sort x codec")
+    heads = section.plots[0].drawn.replace("<wbr>", "")
+    assert "user_agent.keyword,@timestamp desc</span></th>" in heads
+    assert "…" not in heads
+
+
+def test_prices_of_eight_contenders_can_be_told_apart() -> None:
+    """Each has a mark of its own, which the legend explains with its whole name; no name lies upon another."""
+    section = price_section(figures.without_common_factors(codecs()))
+    assert section is not None
+    legend, panels = section.plots[0].drawn.split("</p>", 1)
+    marks = re.findall(r'#mark-(\w+)" class="mark (series-\d)"[^>]*></use></svg>([^<]+)<', legend)
+    assert len({(mark, ink) for mark, ink, _ in marks}) == 8
+    assert [name for _, _, name in marks][-1] == "codec best_compression, sort referrer"
+    assert "sort" not in "".join(re.findall("<text[^>]*>([^<]*)</text>", panels)).replace("to codec default, sort", "")
