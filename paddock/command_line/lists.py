@@ -98,21 +98,24 @@ def all_cars() -> Listing:
 def all_engines() -> Listing:
     """The Elasticsearch versions that can be had embedded, and the Java that would run each here."""
     from paddock.engine import download, versions
-    from paddock.errors import PaddockError
+    from paddock.errors import MachineError, UsageError
 
-    rows = []
+    rows, wrong = [], ""
     for release in versions.RELEASES.values():
         try:
             java, _ = versions.choose_java(release.java, None, modules=release.java_modules)
             runs_on = f"Java {java.version} ({java.origin})"
-        except PaddockError:
+        except UsageError as error:  # a variable that names no Java, which any race would refuse
+            runs_on, wrong = f"none: {str(error).partition(':')[0]}", f"{error} "
+        except MachineError:
             runs_on = f"none here: it needs a JDK of {release.oldest_java} to {max(release.java)} in JAVA_HOME"
         default = " (default)" if release.version == versions.DEFAULT_VERSION else ""
         modes = "standard, logsdb" if versions.has_index_modes(release.version) else "standard"
         rows.append([release.version + default, modes, runs_on, "yes" if download.is_present(release) else "no"])
     return Listing(
         [("Embedded Elasticsearch", ("version", "index modes", "runs on", "downloaded"), rows)],
-        "'./inv race --version VERSION' races one; --engine official and --engine PATH take Elastic's own archives.",
+        f"{wrong}'./inv race --version VERSION' races one; --engine official and --engine PATH take Elastic's own "
+        f"archives.",
     )
 
 
