@@ -14,7 +14,6 @@ from paddock.errors import FileError
 from paddock.imports.formats.json_lines import TIME_FIELDS
 from paddock.imports.sources import LongLine, blocks, open_sources
 from paddock.imports.times import Clock, YearRule
-from paddock.inspection.terms import flatten
 
 LONGEST_LINE, _AT_ONCE = 16 << 20, 256 << 10  # bytes
 
@@ -170,6 +169,24 @@ def document_of(line: str) -> dict[str, Any] | None:
     return document if isinstance(document, dict) else None
 
 
+def flatten(document: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """The leaves of a document with their dotted names, as an index names them; each element of a list is a leaf."""
+    for name, value in document.items():
+        path = f"{prefix}{name}"
+        if isinstance(value, dict) and value:
+            yield from flatten(value, f"{path}.")
+        elif isinstance(value, list):
+            for element in value:
+                if isinstance(element, dict):
+                    yield from flatten(element, f"{path}.")
+                elif isinstance(element, list):
+                    yield path, json.dumps(element)
+                else:
+                    yield path, element
+        else:
+            yield path, value
+
+
 def read_line(line: str, kind: str) -> Content:
     """Take a line apart."""
     if kind == JSON:
@@ -217,11 +234,10 @@ def combined_line(line: str) -> str | None:
     if document is None or moment is None or not {"clientip", "method", "path", "status"} <= document.keys():
         return None
     when = datetime.datetime.fromtimestamp(moment.seconds, datetime.timezone.utc)
-    clock = f"{when.hour:02d}:{when.minute:02d}:{when.second:02d}"
     query = f"?{document['query']}" if "query" in document else ""
     return (
         f"{document['clientip']} - {document.get('user', '-')} "
-        f"[{when.day:02d}/{MONTHS[when.month - 1]}/{when.year}:{clock} +0000] "
+        f"[{when:%d}/{MONTHS[when.month - 1]}/{when:%Y:%H:%M:%S} +0000] "
         f'"{document["method"]} {document["path"]}{query} HTTP/{document.get("http_version", "1.1")}" '
         f"{document['status']} {document.get('bytes', '-')} "
         f'"{document.get("referrer", "-")}" "{document.get("user_agent", "-")}"'
