@@ -87,19 +87,20 @@ def build_track(
     import esrally.config
     import esrally.exceptions
     from esrally.track import loader
+    from esrally.utils import modules
 
     path = folder / "track.json"
     names = loader.CompleteTrackParams(user_specified_track_params=dict(params))
-    reader = loader.TrackSpecificationReader(
-        track_params=dict(params), complete_track_params=names, selected_challenge=challenge
-    )
+    reader = loader.TrackSpecificationReader(dict(params), names, challenge)
     try:
         # A copy: Rally completes operations in place.
         track = reader(folder.name, json.loads(json.dumps(specification)), str(folder), str(path))
         configuration = esrally.config.Config()
         configuration.add(esrally.config.Scope.application, "track", "test.mode.enabled", test_mode)
         loader.TestModeTrackProcessor(configuration).on_after_load_track(track)
-        _load_plugins(folder)
+        plugins = modules.ComponentLoader(root_path=str(folder), component_entry_point="track")
+        for module in plugins.load() if plugins.can_load() else ():
+            module.register(_ParameterSourcesOnly())
         for task in track.selected_challenge_or_default.schedule:
             for leaf in task:
                 loader.operation_parameters(track, leaf)
@@ -119,23 +120,10 @@ class _ParameterSourcesOnly:
 
         params.register_param_source_for_name(name, source)
 
-    def register_runner(self, name: str, runner: Any, **options: Any) -> None:
-        """Runners are not needed to check a track."""
+    def register_runner(self, *_: Any, **__: Any) -> None:
+        """Neither runners nor schedules nor what prepares a corpus are needed to check a track."""
 
-    def register_scheduler(self, name: str, scheduler: Any) -> None:
-        """Nor are schedules."""
-
-    def register_track_processor(self, processor: Any) -> None:
-        """Nor is what prepares a corpus."""
-
-
-def _load_plugins(folder: Path) -> None:
-    from esrally.utils import modules
-
-    component = modules.ComponentLoader(root_path=str(folder), component_entry_point="track")
-    if component.can_load():
-        for module in component.load():
-            module.register(_ParameterSourcesOnly())
+    register_scheduler = register_track_processor = register_runner
 
 
 def _check_index(path: Path, params: Mapping[str, Any], names: Any) -> None:

@@ -59,5 +59,7 @@ def test_addresses_are_known_as_such() -> None:
     chosen = [rows[chance.randrange(20)] for _ in range(2000)]
     documents = [json.dumps({"clientip": ip, "host": f"h{ip}", "text": text}).encode() + b"\n" for ip, text in chosen]
     assert {order.field: order.addresses for order in rank_orders(documents)} == {
-        **{"clientip": True, "host": False, "text": False}
+        "clientip": True,
+        "host": False,
+        "text": False,
     }
