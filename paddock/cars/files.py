@@ -105,26 +105,22 @@ def _read_car(path: Path, bases: Mapping[str, Mapping[str, str]], known: frozens
     description = ini.get("meta", "description", fallback="").strip()
     if not description:
         raise FileError(path, "there is no description: add 'description = ...' below [meta].")
-    names = tuple(name for name in ini.get("config", "base", fallback="").split(",") if name)
+    names = tuple(filter(None, ini.get("config", "base", fallback="").split(",")))
     for name in names:
         if name not in bases:
-            raise FileError(
-                path,
-                f"there is no base configuration '{name}': {path.parent}/{name}/config.ini is missing.",
-                _line(path, "base"),
-            )
+            problem = f"there is no base configuration '{name}': {path.parent}/{name}/config.ini is missing."
+            raise FileError(path, problem, _line(path, "base"))
     if (kind == "car") != bool(names):
-        remedy = "add 'base = base' below [config]" if kind == "car" else "remove it, or make this a car"
-        has = "has no" if kind == "car" else "must not have a"
-        raise FileError(path, f"a {kind} {has} base configuration here: {remedy}.", _line(path, "type"))
+        problem = "a car has no base configuration here: add 'base = base' below [config]."
+        if names:
+            problem = "a mixin must not have a base configuration here: remove it, or make this a car."
+        raise FileError(path, problem, _line(path, "type"))
     variables = _variables(path, ini)
     for variable in variables:
         if variable not in known:
-            near = nearest(variable, known, most=1)
-            guess = f" Did you mean '{near[0]}'?" if near else ""
-            raise FileError(
-                path, f"no base configuration knows the variable '{variable}'.{guess}", _line(path, variable)
-            )
+            guess = "".join(f" Did you mean '{near}'?" for near in nearest(variable, known, most=1))
+            problem = f"no base configuration knows the variable '{variable}'.{guess}"
+            raise FileError(path, problem, _line(path, variable))
     defaults = {variable: value for name in names for variable, value in bases[name].items()}
     return Car(path.stem, kind, description, variables, names, defaults)
 
@@ -222,12 +218,9 @@ def combine(names: Sequence[str], cars: Mapping[str, Car], parameters: Mapping[s
 
     # Rally would let the later of two values win. There are no two, so an order for the eye is as good as any.
     ordered = sorted(chosen, key=lambda car: (not car.bases, car.name))
-    variables: dict[str, str] = {}
-    for car in ordered:
-        variables.update(car.defaults)
-    for car in ordered:
-        variables.update(car.variables)
-    variables.update(_checked_parameters(parameters or {}, variables))
+    set_by_files = [car.defaults for car in ordered] + [car.variables for car in ordered]
+    variables = {variable: value for each in set_by_files for variable, value in each.items()}
+    variables |= _checked_parameters(parameters or {}, variables)
     processors, data_path = variables.get("processors"), variables.get("data_paths")
     return Combination(
         names=tuple(car.name for car in ordered),
@@ -244,10 +237,9 @@ def _require_one_base(chosen: Sequence[Car]) -> None:
     with_base = [car for car in chosen if car.bases]
     if not with_base:
         listed = " and ".join(f"'{car.name}'" for car in chosen)
-        together = ",".join(["1gheap", *(car.name for car in chosen)])
         raise UsageError(
             f"No car with a base configuration is named, only {listed or 'nothing'}: "
-            f"add a heap car, for example {together}."
+            f"add a heap car, for example {','.join(['1gheap', *(car.name for car in chosen)])}."
         )
     for other in with_base[1:]:
         if other.bases != with_base[0].bases:

@@ -41,7 +41,8 @@ def this_machine() -> Machine:
     """Measure this machine; cheap, changes nothing."""
     membership = MEMBERSHIP.read_text(encoding="utf-8") if MEMBERSHIP.exists() else ""
     memory = [psutil.virtual_memory().total, cgroup_memory_limit(CGROUPS, membership)]
-    processors = [_usable_processors(), cgroup_processors(CGROUPS, membership)]
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    processors = [usable, cgroup_processors(CGROUPS, membership)]
     return Machine(
         memory_bytes=min(limit for limit in memory if limit is not None),
         processors=min(limit for limit in processors if limit is not None),
@@ -104,12 +105,6 @@ def _read(path: Path) -> str:
         return ""
 
 
-def _usable_processors() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 def _locked_memory_limit() -> int | None:
     """The hard limit on locked memory, None if there is none or if we may lift it.
 
@@ -133,10 +128,11 @@ def check_machine(combination: Combination, machine: Machine) -> list[str]:
     """
     heap, memory, largest = combination.heap_bytes, gibibytes(machine.memory_bytes), largest_heap(machine)
     if heap > largest:
-        fitting = [car for car in load_cars().values() if car.name.endswith("heap") and car.heap_bytes <= largest]
+        # Cars are sorted by their heaps.
+        fitting = [name for name, car in load_cars().items() if name.endswith("heap") and car.heap_bytes <= largest]
         remedy = "not even the smallest heap car fits here"
         if fitting:
-            remedy = f"the largest heap car that fits is {max(fitting, key=lambda car: car.heap_bytes).name}"
+            remedy = f"the largest heap car that fits is {fitting[-1]}"
         raise MachineError(
             f"'{combination.name}' has a heap of {gibibytes(heap)}, and this machine has {memory} of memory, of which "
             f"{gibibytes(largest)} can be heap: {remedy}."
