@@ -12,6 +12,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import accumulate
 from typing import TypeVar
 
@@ -161,20 +162,19 @@ def fill_one(pattern: str, words: Words, draws: Draws, largest_number: int = 1, 
     """
     chosen: dict[str, str] = {}
 
-    def replacement(match: re.Match[str]) -> str:
-        name = match.group(1)
-        if not agreeing or name not in chosen:
-            chosen[name] = one(name)
+    def word(match: re.Match[str]) -> str:
+        name = match[1]
+        if agreeing and name in chosen:
+            return chosen[name]
+        if name == "number":
+            chosen[name] = str(draws.between(1, largest_number))
+        elif name == "hash":
+            chosen[name] = f"{draws.below(1 << 32):08x}"
+        else:
+            chosen[name] = draws.one_of(words[name])
         return chosen[name]
 
-    def one(name: str) -> str:
-        if name == "number":
-            return str(draws.between(1, largest_number))
-        if name == "hash":
-            return f"{draws.below(1 << 32):08x}"
-        return draws.one_of(words[name])
-
-    return _PLACEHOLDER.sub(replacement, pattern)
+    return _PLACEHOLDER.sub(word, pattern)
 
 
 def fill(pattern: str, count: int, words: Words, draws: Draws, agreeing: bool = False) -> list[str]:
@@ -183,9 +183,8 @@ def fill(pattern: str, count: int, words: Words, draws: Draws, agreeing: bool = 
     :param agreeing: as ``fill_one`` has it.
     :raises ValueError: if the words do not give so many.
     """
-    return distinct(
-        lambda: fill_one(pattern, words, draws, 4 * count, agreeing), count, f"the pattern '{pattern}' gives"
-    )
+    draw = partial(fill_one, pattern, words, draws, 4 * count, agreeing)
+    return distinct(draw, count, f"the pattern '{pattern}' gives")
 
 
 def values(draws: Draws, pattern: str, count: int, words: Words, least: int = 1) -> list[str]:

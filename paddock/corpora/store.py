@@ -12,7 +12,7 @@ import hashlib
 import itertools
 import tempfile
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 
 from paddock.corpora.recipe import Recipe, load_recipe, recipe_names
@@ -117,12 +117,9 @@ def ensure_corpus(
     :raises MachineError: if the disk is full or cannot be written to.
     """
     wanted, count, used_seed = _wanted(recipe, documents, seed)
-    if not force:
-        try:
-            found = _find(wanted, count, used_seed)
-        except CorpusError:
-            found = None  # perhaps another process is just replacing it; its lock tells
-        if found:
+    # Where the data is not the recorded one, another process may just be replacing it; its lock tells.
+    with suppress(CorpusError):
+        if not force and (found := _find(wanted, count, used_seed)):
             return found
     with unfinished(wanted.track) as temporary:
         found = None if force else _find(wanted, count, used_seed)
@@ -155,13 +152,9 @@ def verify_corpus(record: CorpusRecord) -> None:
     if not record.file.exists():
         raise CorpusError(f"{record.file} is missing: {_remedy(record)}.")
     thousand_file = first_thousand_file(record.file)
-    first = hashlib.sha256()
-    documents = 0
     with record.file.open("rb") as data:
-        for line in itertools.islice(data, TEST_MODE_DOCUMENTS):
-            first.update(line)
-            documents += 1
-        whole = first.copy()
+        beginning = b"".join(itertools.islice(data, TEST_MODE_DOCUMENTS))
+        whole, documents = hashlib.sha256(beginning), beginning.count(b"\n")
         while piece := data.read(8 << 20):
             whole.update(piece)
             documents += piece.count(b"\n")
@@ -171,7 +164,7 @@ def verify_corpus(record: CorpusRecord) -> None:
         raise CorpusError(
             f"{record.file} has {documents:,} documents, and its record says {record.documents:,}: {_remedy(record)}."
         )
-    if not thousand_file.exists() or checksum(thousand_file) != first.hexdigest():
+    if not thousand_file.exists() or checksum(thousand_file) != hashlib.sha256(beginning).hexdigest():
         raise CorpusError(f"{thousand_file} is not the first 1,000 documents of {record.file.name}: {_remedy(record)}.")
 
 
@@ -228,8 +221,7 @@ def _find_import(track: str, name: str, documents: int | None, seed: int | None)
     imports = _imports(track)
     named = sorted((record for record in imports if record.name == name), key=lambda record: record.made_at)
     if not named:
-        others = _tracks_of_imports(name)
-        if others:
+        if others := _tracks_of_imports(name):
             raise _of_another_track(name, others, track)
         recipes = [recipe for recipe in recipe_names() if load_recipe(recipe).track == track]
         raise unknown("corpus", name, sorted({*recipes, *(record.name for record in imports)}), "./inv corpora")
@@ -251,9 +243,8 @@ def _find(recipe: Recipe, documents: int, seed: int) -> CorpusRecord | None:
     if record is None or not file.exists() or not first_thousand_file(file).exists():
         return None
     made_for = (record.origin, record.recipe_checksum, record.generator_version, record.documents, record.seed)
-    if made_for != (FROM_RECIPE, recipe.checksum, GENERATOR_VERSION, documents, seed):
-        return None
-    return _checked(record)
+    wanted = (FROM_RECIPE, recipe.checksum, GENERATOR_VERSION, documents, seed)
+    return _checked(record) if made_for == wanted else None
 
 
 def _checked(record: CorpusRecord) -> CorpusRecord:

@@ -253,9 +253,8 @@ class _Closings:
         self._slots = slots
         self._draws = draws
         self._words: dict[int, list[str]] = {}
-        for word in sorted(
-            {word for text in details for part in split_at_slots(text)[::2] for word in _WORD.findall(part)}
-        ):
+        words = {word for text in details for part in split_at_slots(text)[::2] for word in _WORD.findall(part)}
+        for word in sorted(words):
             self._words.setdefault(len(word), []).append(word)
 
     def text(self, length: int) -> str:
@@ -291,9 +290,9 @@ def size_weights(settings: dict[str, Any]) -> dict[int, int]:
     ((kind, value),) = settings.items()
     if kind == "fixed":
         return {value: 1}
-    if kind in ("uniform", "quantiles"):
-        return quantile_weights(value)
-    return exponential_weights(value["from"], value["to"], value["decay"])
+    if kind == "exponential":
+        return exponential_weights(value["from"], value["to"], value["decay"])
+    return quantile_weights(value)  # two of them: uniform
 
 
 def quantile_weights(points: Sequence[int]) -> dict[int, int]:

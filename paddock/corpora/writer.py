@@ -72,7 +72,7 @@ class CorpusWriter:
             self._filled, rest = end, rest[taken:]
             if end == _BUFFER_BYTES:
                 self._hand_over()
-                self._buffer = self._next_buffer()
+                self._buffer = self._empty.pop() if self._empty else self._oldest()
         self._note_offsets(block, documents)
         self._bytes += len(block)
         self._documents += documents
@@ -101,9 +101,6 @@ class CorpusWriter:
         work = [self._hashing.submit(self._digest.update, piece), self._writing.submit(self._file.write, piece)]
         self._handed_over.append((self._buffer, work))
         self._filled = 0
-
-    def _next_buffer(self) -> memoryview:
-        return self._empty.pop() if self._empty else self._oldest()
 
     def _oldest(self) -> memoryview:
         """The buffer that was handed over first, when it is done with."""
