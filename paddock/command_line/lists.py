@@ -221,7 +221,7 @@ def find_result(identity: str) -> Any:
     from paddock.errors import UsageError, unknown
     from paddock.files import read_record
     from paddock.race.summary import read_record as race_record
-    from paddock.rally.outcome import race_file
+    from paddock.rally.run import race_file
     from paddock.tournaments.command import load_result
     from paddock.tournaments.store import Stored, tournament_ids
 

@@ -28,10 +28,7 @@ _ZSTD_LEVEL = 3
 
 
 def check_kind(kind: str) -> None:
-    """See that there is such a kind of archive, before any work.
-
-    :raises UsageError: if there is not.
-    """
+    """See that there is such a kind of archive, before any work; raises UsageError if there is not."""
     if kind not in ARCHIVE_KINDS:
         raise UsageError(f"--archive takes zst, or bz2 for older Rallies, not '{kind}'.")
 

@@ -52,10 +52,7 @@ def load_recipe(name: str) -> Recipe:
 
 
 def read_recipe(path: Path) -> Recipe:
-    """The recipe in that file.
-
-    :raises FileError: if it breaks the schema or names something that it does not define.
-    """
+    """The recipe in that file; raises FileError if it breaks the schema or names something that it does not define."""
     content = _with_basis(path, [])
     # What a schema cannot say: names that point nowhere, numbers that do not fit together.
     problems = {

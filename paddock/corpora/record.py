@@ -216,10 +216,7 @@ def remove_corpus(file: Path) -> None:
 
 @contextmanager
 def writing_errors(place: Path) -> Iterator[None]:
-    """A full or forbidden disk as a sentence.
-
-    :raises MachineError: for every OSError.
-    """
+    """A full or forbidden disk as a sentence; raises MachineError for every OSError."""
     try:
         yield
     except OSError as error:

@@ -145,10 +145,7 @@ def first_lines(track: str, name: str | None, most: int, seed: int | None = None
 
 
 def verify_corpus(record: CorpusRecord) -> None:
-    """Read the whole corpus and compare it with its record.
-
-    :raises CorpusError: if it is not what the record says.
-    """
+    """Read the whole corpus and compare it with its record; raises CorpusError if it is not what the record says."""
     if not record.file.exists():
         raise CorpusError(f"{record.file} is missing: {_remedy(record)}.")
     thousand_file = first_thousand_file(record.file)

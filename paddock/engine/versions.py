@@ -119,10 +119,7 @@ def _numbers(version: str) -> tuple[int, int, int]:
 
 
 def release(version: str) -> Release:
-    """The embedded release of that version.
-
-    :raises UsageError: if there is none; with the nearest.
-    """
+    """The embedded release of that version; raises UsageError, with the nearest, if there is none."""
     if version not in RELEASES:
         raise UsageError(
             f"Elasticsearch {version} is not available embedded (nearest: {_nearest(version)}): "
@@ -177,10 +174,7 @@ class Java:
 
 
 def major_version(version: str) -> int:
-    """The feature release of a Java version string.
-
-    :raises ValueError: if the string does not begin with a number.
-    """
+    """The feature release of a Java version string; raises ValueError if the string does not begin with a number."""
     match = re.match(r"(?:1\.)?(\d+)", version)
     if not match:
         raise ValueError(version)
@@ -188,10 +182,7 @@ def major_version(version: str) -> int:
 
 
 def inspect_java(home: Path, origin: str) -> Java:
-    """The Java installation in that folder.
-
-    :raises UsageError: if there is none that runs.
-    """
+    """The Java installation in that folder; raises UsageError if there is none that runs."""
     binary = home / "bin" / "java"
     problem = f"{origin} names no Java: {home}"
     if not binary.is_file():

@@ -99,7 +99,7 @@ class RaceProcesses:
 
     def drivers(self) -> list[psutil.Process]:
         """Rally itself: its main process and its actors, load workers among them."""
-        return [process for process in psutil.process_iter() if self._is_driver(process)]
+        return list(filter(self._is_driver, psutil.process_iter()))
 
     def driver_pids(self) -> list[int]:
         """Process ids of :meth:`drivers`."""
@@ -107,7 +107,7 @@ class RaceProcesses:
 
     def nodes(self) -> list[psutil.Process]:
         """Elasticsearch processes that run from the race's folder."""
-        return [process for process in psutil.process_iter() if self._is_node(process)]
+        return list(filter(self._is_node, psutil.process_iter()))
 
     def all(self) -> list[psutil.Process]:
         """Everything of the race that is alive, except this process."""
@@ -127,8 +127,7 @@ class RaceProcesses:
         try:
             words = process.cmdline()
             is_java = bool(words) and Path(words[0]).name == "java"
-            runs_from = is_java and any(self._path.search(word) for word in words)
-            return runs_from and _pid_namespace(process.pid) == _pid_namespace()
+            return is_java and any(map(self._path.search, words)) and _pid_namespace(process.pid) == _pid_namespace()
         except (psutil.Error, OSError):
             return False
 
@@ -218,13 +217,8 @@ def racing() -> Iterator[list[str]]:
 @contextmanager
 def written_down(race_id: str, data_path: Path | None = None) -> Iterator[Ledger]:
     """Keep the race in the ledger while the block runs; at its end, whatever ended it, clear up after it."""
-    ledger = Ledger(
-        race_id,
-        str(paths.races_folder() / race_id),
-        this_process(),
-        time.time(),
-        str(data_path) if data_path else None,
-    )
+    data = str(data_path) if data_path else None
+    ledger = Ledger(race_id, str(paths.races_folder() / race_id), this_process(), time.time(), data)
     write_json(ledger.file, asdict(ledger))
     try:
         yield ledger
@@ -232,20 +226,19 @@ def written_down(race_id: str, data_path: Path | None = None) -> Iterator[Ledger
         _clear(ledger)
 
 
-def _clear(ledger: Ledger) -> list[int]:
+def _clear(ledger: Ledger) -> int:
     """End what is left of that race and remove what it left on disk; its logs and its race.json stay.
 
-    :returns: ids of the processes that were ended.
+    :returns: how many processes were ended.
     """
     processes = RaceProcesses(ledger.race_id, Path(ledger.folder)).all()
-    ended = [process.pid for process in processes]
     still_there = end(processes)
     for folder in _on_disk(ledger):
         shutil.rmtree(folder, ignore_errors=True)
     _remove_secrets(ledger.race_id)
     if not still_there:
         ledger.file.unlink(missing_ok=True)
-    return ended
+    return len(processes)
 
 
 def _clear_abandoned() -> list[str]:
@@ -272,7 +265,7 @@ def _clear_abandoned() -> list[str]:
             )
         elif not ledger.watcher.is_alive:
             ended = _clear(ledger)
-            what = f"{len(ended)} processes of it were ended" if ended else "nothing of it was running any more"
+            what = f"{ended} processes of it were ended" if ended else "nothing of it was running any more"
             sentences.append(f"The race {ledger.race_id} was cut off before; {what}, and its installation was removed.")
     return sentences
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import platform
 import socket
 import sys
@@ -55,8 +56,7 @@ def check_ports(request: RaceRequest) -> None:
     if not request.provisions:
         return
     for port, purpose in ((request.http_port, "HTTP"), (request.http_port + 100, "transport")):
-        holder = port_holder(port)
-        if holder is not None:
+        if holder := port_holder(port):
             raise MachineError(
                 f"Port {port}, which the node needs for {purpose}, is taken by {holder}: "
                 f"end that, or choose another with --port (the node takes it and the one 100 above)."
@@ -67,17 +67,13 @@ def port_holder(port: int) -> str | None:
     """Who listens on that port of the loopback interface, for a sentence; None if it is free."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
+        with contextlib.suppress(OSError):
             probe.bind(("127.0.0.1", port))
             return None
-        except OSError:
-            pass
-    try:
+    with contextlib.suppress(psutil.Error, OSError, ValueError):
         for connection in psutil.net_connections("tcp"):
             if connection.laddr and connection.laddr.port == port and connection.status == psutil.CONN_LISTEN:
                 return f"{psutil.Process(connection.pid).name()} (process {connection.pid})"
-    except (psutil.Error, OSError, ValueError):
-        pass
     return "another process"
 
 
@@ -126,7 +122,7 @@ def wait_for_others(say: Callable[[str], None], patience: float = SHUTDOWN_SECON
 def _others() -> list[str]:
     found = []
     for process in other_rally_processes():
-        try:
+        with contextlib.suppress(psutil.Error):
             if process.status() == psutil.STATUS_ZOMBIE:
                 found.append(
                     f"process {process.pid}, which has ended but was not collected by its parent, process "
@@ -134,8 +130,6 @@ def _others() -> list[str]:
                 )
             else:
                 found.append(f"process {process.pid}: {' '.join(process.cmdline()[:3])}")
-        except psutil.Error:
-            continue
     if not found and (holder := port_holder(ACTOR_PORT)):
         found.append(f"{holder} on Rally's port {ACTOR_PORT}")
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -27,23 +27,11 @@ _INDEX_SETTINGS = (
     "index.translog.",
     "index.merge.",
 )
-# Where _stats has the counters of an index, by the names of the fields of IndexCounters.
-INDEX_FIGURES = {
-    "documents": "primaries.docs.count",
-    "indexed": "primaries.indexing.index_total",
-    "index_failed": "primaries.indexing.index_failed",
-    "primary_store_bytes": "primaries.store.size_in_bytes",
-    "store_bytes": "total.store.size_in_bytes",
-    "segments": "total.segments.count",
-    "merges_running": "total.merges.current",
-    "merges": "total.merges.total",
-    "merge_milliseconds": "total.merges.total_time_in_millis",
-    "refreshes": "total.refresh.total",
-    "refresh_milliseconds": "total.refresh.total_time_in_millis",
-    "flushes": "total.flush.total",
-    "flush_milliseconds": "total.flush.total_time_in_millis",
-    "queries": "total.search.query_total",
-}
+
+
+def _at(path: str) -> Any:
+    """A counter of an index, and where _stats has it."""
+    return field(default=0, metadata={"path": path})
 
 
 @dataclass(frozen=True)
@@ -63,22 +51,26 @@ class IndexCounters:
     """
 
     uuid: str
-    documents: int = 0
-    indexed: int = 0
-    index_failed: int = 0
-    primary_store_bytes: int = 0
-    store_bytes: int = 0
+    documents: int = _at("primaries.docs.count")
+    indexed: int = _at("primaries.indexing.index_total")
+    index_failed: int = _at("primaries.indexing.index_failed")
+    primary_store_bytes: int = _at("primaries.store.size_in_bytes")
+    store_bytes: int = _at("total.store.size_in_bytes")
     primary_segment_bytes: int | None = None
     segment_bytes: int | None = None
-    segments: int = 0
-    merges_running: int = 0
-    merges: int = 0
-    merge_milliseconds: int = 0
-    refreshes: int = 0
-    refresh_milliseconds: int = 0
-    flushes: int = 0
-    flush_milliseconds: int = 0
-    queries: int = 0
+    segments: int = _at("total.segments.count")
+    merges_running: int = _at("total.merges.current")
+    merges: int = _at("total.merges.total")
+    merge_milliseconds: int = _at("total.merges.total_time_in_millis")
+    refreshes: int = _at("total.refresh.total")
+    refresh_milliseconds: int = _at("total.refresh.total_time_in_millis")
+    flushes: int = _at("total.flush.total")
+    flush_milliseconds: int = _at("total.flush.total_time_in_millis")
+    queries: int = _at("total.search.query_total")
+
+
+# Where _stats has the counters of an index, by the names of the fields.
+INDEX_FIGURES = {one.name: one.metadata["path"] for one in fields(IndexCounters) if one.metadata}
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from paddock.paths import TRACKS
 from paddock.race import DEFAULT_CARS, RaceOptions
 from paddock.race.circumstances import CORPUS, corpus_text
 from paddock.race.options import PreparedRace, prepare
-from paddock.rally.outcome import RaceOutcome
 from paddock.rally.request import printable
+from paddock.rally.run import RaceOutcome
 from paddock.tournaments import TournamentOptions
 from paddock.tournaments.model import Contender, Tournament
 from paddock.tournaments.own_corpus import UNSORTED, check_order

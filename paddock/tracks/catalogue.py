@@ -99,10 +99,7 @@ def track_names(tracks_folder: Path = TRACKS) -> list[str]:
 
 
 def load_tracks(tracks_folder: Path = TRACKS) -> list[Track]:
-    """All tracks, sorted by name.
-
-    :raises FileError: if a file of a track is wrong.
-    """
+    """All tracks, sorted by name; raises FileError if a file of a track is wrong."""
     return [load_track(name, tracks_folder) for name in track_names(tracks_folder)]
 
 

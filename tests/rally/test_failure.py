@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from paddock import paths
-from paddock.rally.outcome import explain, node_problem, rally_error
+from paddock.rally.run import explain, node_problem, rally_error
 
 NODE_LOG = """[2026-01-01T00:00:00,000][INFO ][o.e.n.Node] [rally-node-0] version[8.8.2]
 [2026-01-01T00:00:01,000][ERROR][o.e.b.Elasticsearch] [rally-node-0] fatal exception while booting Elasticsearch

@@ -12,9 +12,8 @@ from paddock.files import write_json
 from paddock.race.options import PreparedRace
 from paddock.race.run import LOAD_JOURNAL, _with_journal
 from paddock.race.summary import RaceRecord
-from paddock.rally.outcome import race_file
 from paddock.rally.request import RaceRequest
-from paddock.rally.run import race_records
+from paddock.rally.run import race_file, race_records
 from paddock.reports.write import write_report
 from paddock.tracks import load_track
 from tests.command_line import one_sentence, run_here
