@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import cycle, pairwise
+from itertools import accumulate, cycle, pairwise, repeat
 from typing import Any
 
 from paddock.corpora.draws import (
@@ -76,9 +76,8 @@ def make_templates(settings: dict[str, Any], words: Words, draws: Draws) -> list
     first = cycle(patterns)
 
     def one() -> Template:
-        own = {
-            name: fill_one(value, words, draws, _LARGEST_NUMBER) for name, value in settings.get("values", {}).items()
-        }
+        wanted = settings.get("values", {})
+        own = {name: fill_one(value, words, draws, _LARGEST_NUMBER) for name, value in wanted.items()}
         known = {**words, **{name: [value] for name, value in own.items()}}
         lines = [next(first), *(draws.one_of(patterns) for _ in range(1, settings.get("lines", 1)))]
         text = "\n".join(fill_one(line, known, draws, _LARGEST_NUMBER) for line in lines)
@@ -93,10 +92,9 @@ class Slots:
 
     def __init__(self, name: str, content: dict[str, Any], builder: WorldBuilder):
         self._builder = builder
-        self._held = {slot for slot, settings in content["slots"].items() if settings.get("held")}
-        self._values = {
-            slot: _slot_values(name, slot, settings, content["words"]) for slot, settings in content["slots"].items()
-        }
+        slots, words = content["slots"].items(), content["words"]
+        self._held = {slot for slot, settings in slots if settings.get("held")}
+        self._values = {slot: _slot_values(name, slot, settings, words) for slot, settings in slots}
         self._pieces: dict[tuple[str, str], Piece] = {}
         self._columns: dict[tuple[str, str], int] = {}
 
@@ -113,13 +111,10 @@ class Slots:
                 continue
             varies = part.text not in _TIMES and part.text not in self._held
             prefix = before if part.may_join and varies and len(before) <= OVERCOPY else ""
-            if before and not prefix:
-                result.append(self._builder.fixed(before))
-            before = ""
+            result += [self._builder.fixed(before)] if before and not prefix else []
             result.append(self._piece(part.text, prefix))
-        if before:
-            result.append(self._builder.fixed(before))
-        return result
+            before = ""
+        return [*result, self._builder.fixed(before)] if before else result
 
     def columns(self, row: Mapping[str, str]) -> list[int]:
         """An actor's attributes as fragments, in the order in which pieces asked for them.
@@ -183,13 +178,13 @@ class TemplateLog:
             entry = self._builder.pool([event for event, _ in chosen], [weight for _, weight in chosen])
             of_class = self._builder.actor_class(entry, empty, False, group["stay"], group.get("at_once", 0))
             count = group["count"]
-            columns = {
-                name: values(Draws(f"{self._name} actors {group['name']} {name}"), pattern, count, self._words)
+            columns = [
+                values(Draws(f"{self._name} actors {group['name']} {name}"), pattern, count, self._words)
                 for name, pattern in group["values"].items()
-            }
-            for number in range(count):
-                row = {name: texts[number] for name, texts in columns.items()}
-                actors.append(self._builder.actor(of_class, self._slots.columns(row)))
+            ]
+            for row in zip(*columns, strict=True):
+                attributes = self._slots.columns(dict(zip(group["values"], row, strict=True)))
+                actors.append(self._builder.actor(of_class, attributes))
             parts.append((group["share"], zipf_weights(count, group["exponent"])))
         return self._builder.pool(actors, shares(parts))
 
@@ -222,18 +217,15 @@ class TemplateLog:
             for token in tokens(fill_one(self._content["document"][field], own, Draws("")), may_join=True):
                 line += tokens(template.text) if token.is_slot and token.text == TEXT else [token]
             line.append(Token(quote))
-        if "size" not in self._content:
-            line.append(Token("}\n"))
-        else:
-            line[-1] = Token("\\n" if template.text else "")
-        return line
+        if "size" in self._content:
+            return [*line[:-1], Token("\\n" if template.text else "")]
+        return [*line, Token("}\n")]
 
     def _sizes(self) -> Sizes:
         """Sizes, details and closings."""
         weights = size_weights(self._content["size"])
-        details = self._content["details"]
+        details, build = self._content["details"], self._builder
         templates = make_templates(details, self._words, Draws(f"{self._name} details"))
-        build = self._builder
         events = [build.event(self._slots.pieces([*tokens(each.text), Token("\\n")])) for each in templates]
         pool = build.pool(events, zipf_weights(len(events), details["exponent"]))
         closings = _Closings([each.text for each in templates], self._slots, Draws(f"{self._name} closings"))
@@ -324,9 +316,8 @@ def exponential_weights(low: int, high: int, decay: int) -> dict[int, int]:
     _check_range(low < high)
     half_bytes = 2 * (high - low)
     step = _exponential_of_minus(decay, half_bytes)
-    beyond = [1 << _BITS]  # the share of sizes above so many half bytes, but for a factor
-    for _ in range(half_bytes):
-        beyond.append(beyond[-1] * step >> _BITS)
+    # The share of sizes above so many half bytes, but for a factor.
+    beyond = list(accumulate(repeat(step, half_bytes), lambda share, step: share * step >> _BITS, initial=1 << _BITS))
     bounds = [0, *range(1, half_bytes, 2), half_bytes]
     return {low + place: beyond[bounds[place]] - beyond[bounds[place + 1]] for place in range(high - low + 1)}
 
