@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 from typing import Any, BinaryIO
 
 import psutil
@@ -63,9 +62,7 @@ class Sampler:
         self.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     def _run(self) -> None:
@@ -80,8 +77,7 @@ class Sampler:
 
     def _sample_into(self, file: BinaryIO) -> None:
         cluster = Cluster(self._endpoint)
-        observer = ClusterObserver(cluster)
-        driver = DriverMeter()
+        observer, driver = ClusterObserver(cluster), DriverMeter()
         began, began_at = time.monotonic(), time.time()
         previous = began
         try:
@@ -89,6 +85,10 @@ class Sampler:
                 reading = observer.read()
                 now = time.monotonic()
                 elapsed = now - previous if previous > began else 0.0
+                pids: list[int] = []
+                # Looking for processes while they end can fail in many ways; the next second shows the rest of them.
+                with contextlib.suppress(Exception):
+                    pids += self._driver_pids()
                 sample = Sample(
                     time=round(began_at + reading.moment - began, 3),
                     seconds=round(reading.moment - began, 3),
@@ -97,7 +97,7 @@ class Sampler:
                     nodes=reading.nodes,
                     indices=reading.indices,
                     steal_percent=getattr(psutil.cpu_times_percent(), "steal", 0.0),  # since it was asked last
-                    driver=self._driver(driver, elapsed),
+                    driver=driver.read(pids, elapsed),
                 )
                 previous = now
                 for news in reading.news:
@@ -108,13 +108,6 @@ class Sampler:
                 self._stopping.wait((math.floor(passed / self._interval) + 1) * self._interval - passed)
         finally:
             cluster.close()
-
-    def _driver(self, meter: DriverMeter, elapsed: float) -> DriverUsage:
-        pids: list[int] = []
-        # Looking for processes while they end can fail in many ways; the next second shows the rest of them.
-        with contextlib.suppress(Exception):
-            pids += self._driver_pids()
-        return meter.read(pids, elapsed)
 
 
 @dataclass
