@@ -47,10 +47,7 @@ def parse_size(text: str) -> int:
 
 
 def check_value(variable: str, value: str) -> None:
-    """Check one variable; those without a rule of their own (release URLs, versions of Java) are free.
-
-    :raises ValueError: if the value is not possible; one sentence.
-    """
+    """Check one variable, if there is a rule for it; raises ValueError, one sentence, if the value is not possible."""
     if variable == "heap_size" and parse_size(value) < _SMALLEST_HEAP:
         raise ValueError(f"'{value}' is no heap: Elasticsearch does not start below 64m.")
     pattern, problem = _FORMS.get(variable, (".*", ""))
@@ -63,9 +60,8 @@ KINDS = ("car", "mixin")
 
 @dataclass(frozen=True)
 class Car:
-    """One ini file: a car, which brings a base configuration, or a mixin, which changes variables of one.
+    """One ini file: a "car", which brings a base configuration, or a "mixin", which changes variables of one.
 
-    :param kind: "car" or "mixin".
     :param variables: what this file itself sets.
     :param bases: names of its base configurations, folders beside the file.
     :param defaults: what those base configurations set; a car's own variables come before them.
@@ -86,9 +82,8 @@ class Car:
 
 
 def load_cars(folder: Path = paths.CARS) -> dict[str, Car]:
-    """All cars and mixins of a team, by name, cars first.
+    """All cars and mixins in the team's folder cars/v1, by name, cars first.
 
-    :param folder: the team's folder cars/v1.
     :raises FileError: if an ini file is broken or sets what no base configuration knows.
     """
     bases = {path.parent.name: _variables(path, _read_ini(path)) for path in sorted(folder.glob("*/config.ini"))}
@@ -174,10 +169,8 @@ class Combination:
 
     :param names: the cars in one fixed order, those with a base configuration first: what to give to --car.
     :param variables: every variable in force, the base configuration's defaults included.
-    :param heap_bytes: the node's heap.
     :param processors: what the node counts on, None for as many as there are.
     :param garbage_collector: "g1", "parallel" or "z".
-    :param memory_lock: whether the node is to lock its memory.
     :param data_paths: folders of the user's choice, which Rally deletes after the race; mostly empty.
     """
 

@@ -58,8 +58,7 @@ def largest_heap(machine: Machine) -> int:
 def cgroup_memory_limit(root: Path, membership: str) -> int | None:
     """The lowest memory limit, in bytes, on the way from our control group to the root; None if there is none.
 
-    :param root: where control groups are mounted.
-    :param membership: the text of /proc/self/cgroup.
+    :param root: where control groups are mounted; ``membership`` is the text of /proc/self/cgroup.
     """
     limits = [
         int(text)
@@ -158,10 +157,7 @@ def check_machine(combination: Combination, machine: Machine) -> list[str]:
 
 
 def check_data_paths(combination: Combination) -> None:
-    """Refuse a data path with anything in it that no node has left behind: Rally deletes it after the race.
-
-    :raises UsageError: if there is such a thing.
-    """
+    """Refuse, with a UsageError, a data path with anything that no node has left there: Rally deletes it all."""
     for folder in combination.data_paths:
         if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
             raise UsageError(f"The data path {folder} is no folder: name a folder of its own, it need not exist yet.")

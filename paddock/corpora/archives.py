@@ -66,10 +66,7 @@ def archives_of(record: CorpusRecord) -> list[str]:
 
 
 def verify_archive(record: CorpusRecord, kind: str) -> None:
-    """Unpack the archives, to nowhere, and compare what comes out with the record and the test-mode file.
-
-    :raises CorpusError: if one is missing, damaged, or holds something else.
-    """
+    """Unpack the archives to nowhere; raises CorpusError if one is missing, damaged or holds something else."""
     thousand = first_thousand_file(record.file)
     first = checksum(thousand) if thousand.exists() else ""
     for file, wanted in ((thousand, first), (record.file, record.sha256)):

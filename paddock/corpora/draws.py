@@ -108,10 +108,7 @@ def zipf_weights(count: int, exponent: float) -> list[int]:
 
 
 def shares(parts: Sequence[tuple[int, Sequence[int]]]) -> list[int]:
-    """The weights of several groups in one list, each group scaled so that its sum is in proportion to its share.
-
-    :param parts: pairs of a share and the weights within the group.
-    """
+    """The weights of several groups, pairs of share and weights, in one list, with sums in proportion to the shares."""
     result = []
     for share, weights in parts:
         total = sum(weights)
@@ -178,11 +175,7 @@ def fill_one(pattern: str, words: Words, draws: Draws, largest_number: int = 1, 
 
 
 def fill(pattern: str, count: int, words: Words, draws: Draws, agreeing: bool = False) -> list[str]:
-    """``count`` different texts of one pattern.
-
-    :param agreeing: as ``fill_one`` has it.
-    :raises ValueError: if the words do not give so many.
-    """
+    """``count`` different texts of one pattern, as ``fill_one`` has them; raises ValueError if it gives fewer."""
     draw = partial(fill_one, pattern, words, draws, 4 * count, agreeing)
     return distinct(draw, count, f"the pattern '{pattern}' gives")
 

@@ -64,10 +64,7 @@ def write_corpus(
 
 @lru_cache(maxsize=2)
 def build_world(recipe: Recipe) -> World:
-    """The tables of a recipe; takes a fraction of a second.
-
-    :raises FileError: if the recipe's words cannot give what it asks for.
-    """
+    """The tables of a recipe, in a fraction of a second; raises FileError if its words cannot give what it asks for."""
     model, ecs_names = _MODELS[recipe.model]
     builder = WorldBuilder(ecs_names if recipe.content.get("fields") == "ecs" else {})
     rhythm = recipe.content["rhythm"]

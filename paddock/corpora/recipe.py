@@ -43,8 +43,7 @@ def recipe_names() -> list[str]:
 def load_recipe(name: str) -> Recipe:
     """The recipe of that name.
 
-    :raises UsageError: if there is none; with the nearest names.
-    :raises FileError: if the file is wrong.
+    :raises UsageError, FileError: if there is none, with the nearest names; if the file is wrong.
     """
     if name not in recipe_names():
         raise unknown("recipe", name, recipe_names(), "./inv corpora")

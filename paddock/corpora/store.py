@@ -65,9 +65,8 @@ def find_named(
 
 
 def track_of(name: str) -> str | None:
-    """The track whose documents a corpus has; None if there is no corpus of that name.
+    """The track whose documents a recipe's or an import's corpus has; None if there is no corpus of that name.
 
-    :param name: a recipe's or an import's.
     :raises UsageError: if corpora of several tracks have the name.
     """
     tracks = sorted({*_tracks_of_imports(name), *([load_recipe(name).track] if name in recipe_names() else [])})
@@ -80,11 +79,7 @@ def track_of(name: str) -> str | None:
 
 
 def documents_of(track: str, name: str) -> int:
-    """How many documents a corpus has, or will have when its recipe is followed.
-
-    :param name: a recipe's or an import's.
-    :raises UsageError, CorpusError: as ``find_named``.
-    """
+    """How many documents a recipe's or an import's corpus has, or will have; raises as ``find_named`` does."""
     return load_recipe(name).documents if _is_recipe(track, name) else _find_import(track, name, None, None).documents
 
 
@@ -127,10 +122,7 @@ def ensure_corpus(
 
 
 def first_lines(track: str, name: str | None, most: int, seed: int | None = None) -> list[bytes]:
-    """The first documents of the corpus that ``find_named`` would find, as lines; a recipe's are made for it.
-
-    :raises UsageError, CorpusError: as ``find_named``.
-    """
+    """The first lines of the corpus that ``find_named`` finds (it tells the errors); a recipe's are made for it."""
     if _is_recipe(track, name or track):
         from paddock.corpora.generate import write_corpus
 

@@ -66,11 +66,10 @@ class Template:
 
 
 def make_templates(settings: dict[str, Any], words: Words, draws: Draws) -> list[Template]:
-    """Templates that all differ, from each pattern in turn.
+    """Templates that all differ, from each pattern in turn; raises ValueError if the words do not give so many.
 
     :param settings: a recipe's `patterns`, how many `templates` to make of them and of how many `lines` each, and
         `values` that go with each.
-    :raises ValueError: if the words do not give so many.
     """
     patterns = settings.get("patterns", [""])
     first = cycle(patterns)
@@ -117,10 +116,7 @@ class Slots:
         return [*result, self._builder.fixed(before)] if before else result
 
     def columns(self, row: Mapping[str, str]) -> list[int]:
-        """An actor's attributes as fragments, in the order in which pieces asked for them.
-
-        :param row: the actor's value for each of its slots.
-        """
+        """An actor's attributes as fragments, from its value for each slot, in the order of the pieces' asking."""
         return [self._builder.fragment(prefix + escaped(row[slot])) for prefix, slot in self._columns]
 
     def example(self, text: str, draws: Draws) -> str:
@@ -306,12 +302,10 @@ def quantile_weights(points: Sequence[int]) -> dict[int, int]:
 
 
 def exponential_weights(low: int, high: int, decay: int) -> dict[int, int]:
-    """An exponential distribution on the range, cut off at its end.
+    """An exponential distribution on the range, cut off at its end; raises ValueError if the range is none.
 
-    :param low: the most frequent size, in bytes.
-    :param high: the largest one.
+    :param low: the most frequent size, in bytes; ``high`` is the largest one.
     :param decay: the density falls to 1 / e^decay on the way from ``low`` to ``high``.
-    :raises ValueError: if the range is none.
     """
     _check_range(low < high)
     half_bytes = 2 * (high - low)

@@ -179,10 +179,7 @@ class WorldBuilder:
         return len(self._classes) - 1
 
     def actor(self, of_class: int, attributes: Sequence[int], address: int = SAME_ADDRESS) -> int:
-        """Someone who logs, with the fragments of each attribute column.
-
-        :param address: NEW_IPV4 or NEW_IPV6 for someone who is somebody else in each session.
-        """
+        """Someone who logs, with a fragment for each attribute; NEW_IPV4 or NEW_IPV6: somebody else in each session."""
         self._actors.append((of_class, address, attributes))
         return len(self._actors) - 1
 

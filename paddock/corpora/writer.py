@@ -38,11 +38,10 @@ class Written:
 
 
 class CorpusWriter:
-    """Writes one file: blocks of whole lines in, their checksum and Rally's line offsets out.
+    """Writes one file, made or emptied: blocks of whole lines in, their checksum and Rally's line offsets out.
 
     A context manager; what has not been ended with ``finish`` is no corpus, but the file is closed.
 
-    :param file: is made, or emptied if it is there.
     :raises OSError: if the file cannot be written; from any method, perhaps only at the next call.
     """
 

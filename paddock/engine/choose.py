@@ -26,9 +26,8 @@ OFFICIAL_URL = "https://artifacts.elastic.co/downloads/elasticsearch/elasticsear
 
 @dataclass(frozen=True)
 class Engine:
-    """An Elasticsearch that Rally can provision.
+    """An Elasticsearch that Rally can provision: "embedded", "official" or an "archive".
 
-    :param kind: "embedded", "official" or "archive".
     :param archive: the file in Rally's distribution cache; None if Rally has to download it.
     :param java: the Java that runs it; None for the one inside the archive.
     :param car_params: car variables that lead Rally to the archive.

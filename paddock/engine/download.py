@@ -107,10 +107,7 @@ def fetch(release: Release, progress: Progress) -> Path:
 
 
 def require_writable(folder: Path) -> None:
-    """See that files can be made in the folder, which is made if it is missing, before a download is begun.
-
-    :raises MachineError: if they cannot.
-    """
+    """See, before a download, that files can be made in the folder (made if missing); raises MachineError if not."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()
@@ -198,10 +195,7 @@ def _jar(classes: Path) -> bytes:
 
 
 def _download(wanted: Artifact, folder: Path, progress: Progress) -> Path:
-    """The file, whose checksum is right.
-
-    :raises MachineError: no network, no such file, or not the expected content.
-    """
+    """The file; raises MachineError without network or such a file, or if its checksum is not the right one."""
     import requests
     from jgo.maven import MavenContext, PythonResolver
 

@@ -81,10 +81,7 @@ LARGEST_MAJOR = 9
 
 
 def check_supported(version: str) -> None:
-    """Refuse an Elasticsearch that cannot be raced, before anything of it is downloaded.
-
-    :raises UsageError: if it is too old, or newer than what is known.
-    """
+    """Refuse an Elasticsearch, before any download, that is too old or newer than what is known, with a UsageError."""
     numbers = _numbers(version)
     if not numbers >= OLDEST or numbers[0] > LARGEST_MAJOR:
         raise UsageError(

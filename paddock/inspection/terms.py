@@ -118,10 +118,7 @@ def _count_values(text, keys, counts, state):  # type: ignore[no-untyped-def]
 
 
 class TermCounter:
-    """Counts terms; 16 bytes of memory for each place.
-
-    :param places: a power of two; up to half as many terms are counted exactly.
-    """
+    """Counts terms, up to half as many as there are ``places`` (a power of two, 16 bytes each) exactly."""
 
     def __init__(self, places: int = 1 << 20):
         self._keys = np.zeros(places, dtype=np.uint64)
@@ -329,10 +326,7 @@ class Order:
 
 
 def rank_orders(lines: Iterable[bytes]) -> tuple[Order, ...]:
-    """The orders in which the first 10,000 of these JSON documents become smaller, the smallest first.
-
-    :param lines: documents, one JSON object each; others are passed over.
-    """
+    """The orders in which the first 10,000 JSON documents of the lines become smaller, the smallest first."""
     documents: list[tuple[bytes, dict[str, Any]]] = []
     for line in lines:
         try:

@@ -88,7 +88,6 @@ class RaceProcesses:
 
     Looking into a process costs more than listing it, so what was once looked into is remembered.
 
-    :param race_id: Rally's race id.
     :param folder: Rally's folder of the race; None: the one below this RALLY_HOME.
     """
 
@@ -164,10 +163,8 @@ def _text(file: str) -> str:
 
 @dataclass(frozen=True)
 class Ledger:
-    """One running race.
+    """One running race, its folder, and the process that watches over it.
 
-    :param folder: Rally's folder of the race.
-    :param watcher: the process that watches over it.
     :param started: epoch seconds, for people; nothing is decided by it.
     :param data_path: a folder outside Rally's that the node fills, or None.
     """

@@ -27,10 +27,7 @@ _MOST_NAMED = 3
 
 
 def check_platform() -> None:
-    """Refuse anything but Linux: the one place that asks.
-
-    :raises MachineError: elsewhere.
-    """
+    """Refuse anything but Linux, with a MachineError: the one place that asks."""
     if sys.platform != "linux":
         raise MachineError(
             f"Races need Linux, and this is {platform.system() or sys.platform}: Rally's processes and the node are "
@@ -99,10 +96,7 @@ def other_rally_processes() -> list[psutil.Process]:
 
 
 def wait_for_others(say: Callable[[str], None], patience: float = SHUTDOWN_SECONDS) -> None:
-    """Wait until no other Rally is left on this machine; a race that has just ended takes up to 18 s to go.
-
-    :raises MachineError: if one stays.
-    """
+    """Wait until no other Rally is left here, a race takes up to 18 s to go; raises MachineError if one stays."""
     deadline = time.monotonic() + patience
     said = False
     while others := _others():

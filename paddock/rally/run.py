@@ -30,11 +30,7 @@ _NODE_PROBLEM = re.compile(r"\[(?:ERROR|FATAL)\s*\]|Exception|java\.lang\.\w*Err
 
 @dataclass(frozen=True)
 class RaceOutcome:
-    """A finished race.
-
-    :param race: the whole of race.json.
-    :param error_rates: per task, the share of requests that failed (0 to 1), only those above 0.
-    """
+    """A finished race: its race.json, and of each task with failed requests their share (0 to 1)."""
 
     race_id: str
     file: Path

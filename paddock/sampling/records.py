@@ -46,7 +46,6 @@ class IndexCounters:
     :param indexed: indexing operations done, replacements included.
     :param store_bytes: size as _stats reports it; Elasticsearch renews that figure every 10 s only.
     :param segment_bytes: size of the segments that a search reads, up to date; None if it was not to be had.
-    :param merges_running: merges that run at this moment.
     :param queries: shard queries done.
     """
 

@@ -106,8 +106,7 @@ def load_tracks(tracks_folder: Path = TRACKS) -> list[Track]:
 def load_track(name: str, tracks_folder: Path = TRACKS) -> Track:
     """One track by its name.
 
-    :raises UsageError: if there is none of that name.
-    :raises FileError: if a file of it is wrong.
+    :raises UsageError, FileError: if there is none of that name; if a file of it is wrong.
     """
     known = track_names(tracks_folder)
     if name not in known:
@@ -157,10 +156,7 @@ def _described(name: str, tracks_folder: Path) -> Description:
 
 
 def read_parameters(track_name: str, tracks_folder: Path = TRACKS) -> tuple[Parameter, ...]:
-    """The parameters of one track, in the order of ``shared/parameters.yml``.
-
-    :raises FileError: if that file is wrong.
-    """
+    """One track's parameters, in the order of ``shared/parameters.yml``; raises FileError if that file is wrong."""
     file = tracks_folder / "shared" / "parameters.yml"
     found = tuple(_parameter(entry, track_name) for entry in read_yaml(file, "track-parameters"))
     if lacking := [each.name for each in found if each.name in _CORPUS and each.default is None]:
@@ -187,9 +183,8 @@ def _parameter(entry: Mapping[str, Any], track_name: str) -> Parameter:
 
 
 def check_distribution(track: Track, params: Mapping[str, Any]) -> None:
-    """Refuse what the embedded Elasticsearch cannot do.
+    """Refuse what the embedded Elasticsearch cannot do, of parameters that :func:`check_parameters` has accepted.
 
-    :param params: as :func:`check_parameters` has accepted them.
     :raises UsageError: for a parameter that only Elastic's own distribution understands.
     """
     asked = [each.name for each in track.parameters if each.distribution and params.get(each.name)]
