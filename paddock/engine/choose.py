@@ -66,21 +66,17 @@ def choose_engine(
     wanted = version or versions.DEFAULT_VERSION
     if engine in (None, EMBEDDED):
         release = versions.release(wanted)
-        chosen, notes = choose_java(release.java, java, modules=release.java_modules)
+        fitting, notes = choose_java(release.java, java, modules=release.java_modules)
         archive = download.fetch(release, progress) if fetch else download.archive_path(wanted)
         # Where it is no .tar.gz, the cars do not know its name.
         urls = {} if TAR_WORKS else _urls(archive.as_uri())
-        return Engine(EMBEDDED, wanted, archive, chosen, urls, notes=tuple(notes))
+        return Engine(EMBEDDED, wanted, archive, fitting, urls, notes=tuple(notes))
     if engine == "official":
-        return _official(wanted, java)
+        _require_tar("Elastic's tarball")
+        versions.check_supported(wanted)
+        chosen = choose_java(versions.java_majors(wanted), java)[0] if java else None
+        return Engine("official", wanted, None, chosen, _urls(OFFICIAL_URL), offline=False)
     return _archive(Path(engine or ""), version, java, fetch)
-
-
-def _official(version: str, java: str | None) -> Engine:
-    _require_tar("Elastic's tarball")
-    versions.check_supported(version)
-    chosen = choose_java(versions.java_majors(version), java)[0] if java else None
-    return Engine("official", version, None, chosen, _urls(OFFICIAL_URL), offline=False)
 
 
 def _archive(source: Path, version: str | None, java: str | None, fetch: bool) -> Engine:

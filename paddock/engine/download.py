@@ -249,20 +249,14 @@ def _pack(zipped: Path, archive: Path) -> None:
             for entry in source.infolist():
                 if entry.filename.startswith("/") or ".." in Path(entry.filename).parts:
                     raise MachineError(f"The archive {zipped} names a file outside itself ({entry.filename}).")
-                target.addfile(*_member(source, entry))
+                member = tarfile.TarInfo(entry.filename.rstrip("/"))
+                member.type = tarfile.DIRTYPE if entry.is_dir() else tarfile.REGTYPE
+                runs = entry.is_dir() or "bin" in Path(entry.filename).parts[:-1]
+                member.mode, member.size = 0o755 if runs else 0o644, entry.file_size
+                with source.open(entry) as content:
+                    target.addfile(member, content)
     except (zipfile.BadZipFile, OSError, EOFError) as error:
         raise MachineError(f"The archive {zipped} cannot be repacked: {error}.") from None
-
-
-def _member(source: zipfile.ZipFile, entry: zipfile.ZipInfo) -> tuple[tarfile.TarInfo, io.BytesIO | None]:
-    member = tarfile.TarInfo(entry.filename.rstrip("/"))
-    if entry.is_dir():
-        member.type, member.mode = tarfile.DIRTYPE, 0o755
-        return member, None
-    content = source.read(entry)
-    member.size = len(content)
-    member.mode = 0o755 if "bin" in Path(entry.filename).parts[:-1] else 0o644
-    return member, io.BytesIO(content)
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import io
 import json
 import re
 from bisect import bisect_right
@@ -183,22 +184,11 @@ def _assembled_with_marks(path: Path, sources: list[Path]) -> str:
     """The template and all that it collects, marked; ``sources`` gets the files in the order of their numbers."""
     from esrally.track import loader
 
-    class MarkedSource:
-        """Reads a collected part, as Rally's FileSource does, and marks it."""
+    def marked(name: str, *_: Any, **__: Any) -> io.StringIO:
+        """Opens a collected part, as Rally's FileSource does, and marks it."""
+        return io.StringIO(_with_marks(Path(name), sources))
 
-        def __init__(self, name: str, *_: Any, **__: Any):
-            self._path = Path(name)
-
-        def __enter__(self) -> MarkedSource:
-            return self
-
-        def __exit__(self, *_: object) -> None:
-            """Nothing is held open."""
-
-        def read(self) -> str:
-            return _with_marks(self._path, sources)
-
-    source = loader.TemplateSource(str(path.parent), path.name, source=MarkedSource)
+    source = loader.TemplateSource(str(path.parent), path.name, source=marked)
     source.load_template_from_string(_with_marks(path, sources))
     assembled: str = source.assembled_source
     return assembled
