@@ -11,6 +11,7 @@ import ipaddress
 import json
 import math
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import accumulate
@@ -85,13 +86,7 @@ class Draws:
         total = sum(weights)
         offset = self.below(total)
         bounds = list(accumulate(weights))
-        chosen, position = [], 0
-        for number in range(count):
-            target = (number * total + offset) // count
-            while bounds[position] <= target:
-                position += 1
-            chosen.append(position)
-        return self.shuffled(chosen)
+        return self.shuffled([bisect_right(bounds, (number * total + offset) // count) for number in range(count)])
 
 
 def zipf_weights(count: int, exponent: float) -> list[int]:

@@ -196,11 +196,8 @@ def read_line(line: str, kind: str) -> Content:
     if kind == TEXT:
         return Content(True, [], text, moment, "line")
     match = _ACCESS.match(line)
-    leaves = [
-        (name, value)
-        for name, value in zip(_ACCESS_FIELDS, match.groups() if match else (), strict=False)
-        if value not in (None, "-")
-    ]
+    values = zip(_ACCESS_FIELDS, match.groups() if match else (), strict=False)
+    leaves = [(name, value) for name, value in values if value not in (None, "-")]
     return Content(match is not None, leaves, text, moment, "line")
 
 
@@ -208,11 +205,8 @@ def _read_document(line: str) -> Content:
     document = document_of(line)
     if document is None:
         return Content(False, [], line, None, "")
-    moment, time_field = None, ""
-    for name in TIME_FIELDS:
-        if name in document and (moment := time_of_value(document[name])):
-            time_field = name
-            break
+    found = ((name, time_of_value(document[name])) for name in TIME_FIELDS if name in document)
+    time_field, moment = next((one for one in found if one[1]), ("", None))
     leaves = list(flatten(document))
     text = "\n".join(str(value) for name, value in leaves if name != time_field and value is not None)
     return Content(True, leaves, text, moment, time_field)

@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -25,6 +26,7 @@ from paddock.rally.process import Note, TaskProgress, run_rally
 from paddock.rally.request import ClientOptions, RaceRequest
 
 _RALLY_ERROR = re.compile(r"\[ERROR\]\s*(?:Cannot [a-z]+\.?\s*)?(?P<text>.+)")
+_AFTER_ERROR = ("Getting further help", "---", "****", "[INFO]")
 _NODE_PROBLEM = re.compile(r"\[(?:ERROR|FATAL)\s*\]|Exception|java\.lang\.\w*Error")
 
 
@@ -171,11 +173,7 @@ def rally_error(output: str) -> str | None:
     for index, line in enumerate(lines):
         if match := _RALLY_ERROR.search(line):
             # The cause often stands in the lines that follow, up to the advice on getting help.
-            said = [match["text"]]
-            for following in lines[index + 1 :]:
-                if following.startswith(("Getting further help", "---", "****", "[INFO]")):
-                    break
-                said.append(following)
+            said = [match["text"], *takewhile(lambda line: not line.startswith(_AFTER_ERROR), lines[index + 1 :])]
             if said[0].startswith("Traceback"):
                 # What went wrong stands in its last line: the name of an exception, and the words.
                 said = [line for line in said if re.match(r"[A-Za-z_][\w.]*(Error|Exception)?: ", line)][-1:] or said

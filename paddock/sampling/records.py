@@ -244,13 +244,12 @@ def number_at(value: Any, path: str) -> int:
 
 def _segment_bytes(listed: Mapping[str, Any]) -> tuple[int, int]:
     """Bytes of the primaries and of all shards."""
-    primary = total = 0
-    for copies in listed.get("shards", {}).values():
-        for copy in copies:
-            size = sum(segment["size_in_bytes"] for segment in copy.get("segments", {}).values())
-            total += size
-            primary += size if copy.get("routing", {}).get("primary") else 0
-    return primary, total
+    copies = [
+        (copy.get("routing", {}).get("primary"), sum(one["size_in_bytes"] for one in copy.get("segments", {}).values()))
+        for shard in listed.get("shards", {}).values()
+        for copy in shard
+    ]
+    return sum(size for primary, size in copies if primary), sum(size for _, size in copies)
 
 
 def _wanted(values: Mapping[str, Any], prefixes: tuple[str, ...]) -> dict[str, Any]:
