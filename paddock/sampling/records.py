@@ -14,18 +14,9 @@ from paddock.plain_values import built
 # The parts of a node's settings that can change how fast it is; the rest is names and addresses.
 _NODE_SETTINGS = ("indices.", "node.", "bootstrap.", "thread_pool.", "processors", "path.data", "index.")
 _INDEX_SETTINGS = (
-    "index.number_of_shards",
-    "index.number_of_replicas",
-    "index.refresh_interval",
-    "index.codec",
-    "index.mode",
-    "index.store.type",
-    "index.store.preload",
-    "index.sort.field",
-    "index.search.idle.after",
-    "index.auto_expand_replicas",
-    "index.translog.",
-    "index.merge.",
+    *("index.number_of_shards", "index.number_of_replicas", "index.refresh_interval", "index.codec", "index.mode"),
+    *("index.store.type", "index.store.preload", "index.sort.field", "index.search.idle.after"),
+    *("index.auto_expand_replicas", "index.translog.", "index.merge."),
 )
 
 

@@ -40,9 +40,7 @@ def index_mappings(folder: Path) -> dict[str, Any]:
     """The mapping of the index of a track's folder, with every parameter left at its default."""
     from esrally.track import loader
 
-    text = loader.render_template_from_file(
-        str(folder / "index.json"), {}, complete_track_params=loader.CompleteTrackParams()
-    )
+    text = _checked_text(folder / "index.json", {}, loader.CompleteTrackParams())
     mappings: dict[str, Any] = json.loads(text)["mappings"]
     return mappings
 
