@@ -110,7 +110,8 @@ class Slots:
                 continue
             varies = part.text not in _TIMES and part.text not in self._held
             prefix = before if part.may_join and varies and len(before) <= OVERCOPY else ""
-            result += [self._builder.fixed(before)] if before and not prefix else []
+            if before and not prefix:
+                result.append(self._builder.fixed(before))
             result.append(self._piece(part.text, prefix))
             before = ""
         return [*result, self._builder.fixed(before)] if before else result

@@ -14,7 +14,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain
-from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -115,10 +114,10 @@ class WorldBuilder:
     :ivar sizes: set it where documents have prescribed sizes; else they are as long as their event.
     """
 
-    def __init__(self, names: Mapping[str, str] = MappingProxyType({})) -> None:
+    def __init__(self, names: Mapping[str, str] | None = None) -> None:
         # Names of fields as they stand in fragments, with quotation marks and colon. In a value's text a quotation
         # mark has a backslash before it, so that no text is taken for a name. The longest one wins.
-        self._names = names
+        self._names = names or {}
         longest_first = sorted(map(re.escape, self._names), key=len, reverse=True)
         self._name = re.compile("|".join(longest_first)) if longest_first else None
         self.sizes = Sizes()
