@@ -127,11 +127,10 @@ def check_machine(combination: Combination, machine: Machine) -> list[str]:
     """
     heap, memory, largest = combination.heap_bytes, gibibytes(machine.memory_bytes), largest_heap(machine)
     if heap > largest:
-        # Cars are sorted by their heaps.
-        fitting = [name for name, car in load_cars().items() if name.endswith("heap") and car.heap_bytes <= largest]
+        fitting = [car for car in load_cars().values() if car.name.endswith("heap") and car.heap_bytes <= largest]
         remedy = "not even the smallest heap car fits here"
         if fitting:
-            remedy = f"the largest heap car that fits is {fitting[-1]}"
+            remedy = f"the largest heap car that fits is {max(fitting, key=lambda car: car.heap_bytes).name}"
         raise MachineError(
             f"'{combination.name}' has a heap of {gibibytes(heap)}, and this machine has {memory} of memory, of which "
             f"{gibibytes(largest)} can be heap: {remedy}."
