@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import io
 import json
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -82,55 +83,39 @@ def time_of_value(value: Any) -> FoundTime | None:
         return None
 
 
-@dataclass(frozen=True)
+@dataclass
 class LineTimes:
-    """The times of the lines.
+    """The times of the lines, told one after the other.
 
     :param where: the field, or "line"; ``share`` (0 to 1) of the lines have a time there.
     :param first, last: the earliest and the latest, seconds since 1970 UTC.
     :param steps_back: lines earlier than the one before, by ``largest_step_back`` seconds at most.
     """
 
-    where: str
-    share: float
-    first: float
-    last: float
-    has_year: bool
-    has_zone: bool
-    steps_back: int
-    largest_step_back: float
+    where: str = "line"
+    share: float = 0.0
+    first: float = math.inf
+    last: float = -math.inf
+    has_year: bool = True
+    has_zone: bool = True
+    steps_back: int = 0
+    largest_step_back: float = 0.0
 
-
-class Times:
-    """Follows the times of the lines."""
-
-    def __init__(self) -> None:
-        self._lines = self._timed = self._steps_back = 0
-        self._before, self._largest = float("-inf"), 0.0
-        self._first, self._last = float("inf"), float("-inf")
-        self._has_year = self._has_zone = True
+    def __post_init__(self) -> None:
+        self._lines, self._timed, self._before = 0, 0, -math.inf
 
     def tick(self, moment: FoundTime | None) -> None:
         """The next line's time."""
         self._lines += 1
-        if moment is None:
-            return
-        seconds = moment.seconds
-        if seconds < self._before:
-            self._steps_back += 1
-            self._largest = max(self._largest, self._before - seconds)
-        self._timed += 1
-        self._before = seconds
-        self._first, self._last = min(self._first, seconds), max(self._last, seconds)
-        self._has_year = self._has_year and moment.has_year
-        self._has_zone = self._has_zone and moment.has_zone
-
-    def range(self, where: str) -> LineTimes | None:
-        """What was seen; None if no line had a time."""
-        if not self._timed:
-            return None
-        share, order = self._timed / self._lines, (self._steps_back, self._largest)
-        return LineTimes(where, share, self._first, self._last, self._has_year, self._has_zone, *order)
+        if moment:
+            self._timed += 1
+            if moment.seconds < self._before:
+                self.steps_back += 1
+                self.largest_step_back = max(self.largest_step_back, self._before - moment.seconds)
+            self._before = moment.seconds
+            self.first, self.last = min(self.first, moment.seconds), max(self.last, moment.seconds)
+            self.has_year, self.has_zone = self.has_year and moment.has_year, self.has_zone and moment.has_zone
+        self.share = self._timed / self._lines
 
 
 JSON, ACCESS_LOG, TEXT = "JSON documents", "access log", "text"

@@ -14,7 +14,7 @@ import zstandard
 
 from paddock.console import table
 from paddock.errors import FileError, UsageError
-from paddock.inspection.lines import LineTimes, Times, combined_line, field_text, kind_of, read_line, read_lines
+from paddock.inspection.lines import LineTimes, combined_line, field_text, kind_of, read_line, read_lines
 from paddock.inspection.terms import (
     MOST_FIELDS,
     SAMPLE_DOCUMENTS,
@@ -157,7 +157,7 @@ class _Measuring:
         self._checkpoints = (times * 10**power for power in count(3) for times in (1, 2, 5))
         self._checkpoint = next(self._checkpoints)
         self._fields = FieldCounter()
-        self._times = Times()
+        self._times = LineTimes()
         self._time_fields: Counter[str] = Counter()
 
     def add(self, raw: bytes) -> None:
@@ -223,6 +223,7 @@ class _Measuring:
         self._settle()
         if not self._growth or self._growth[-1][0] != self.lines:
             self._growth.append((self.lines, self._terms.unique))
+        self._times.where = next((name for name, _ in self._time_fields.most_common() if name), "line")
         percentiles = quantiles(self._lengths, [percent / 100 for percent in range(101)])
         first_bytes = _Zstd()
         first_bytes.add(bytes(self._first_bytes))
@@ -251,7 +252,7 @@ class _Measuring:
             fields=self._fields.fields(),
             further_fields=self._fields.further(),
             orders=rank_orders(self._first_documents),
-            time=self._times.range(next((name for name, _ in self._time_fields.most_common() if name), "line")),
+            time=self._times if self._times.share else None,
         )
 
     def _term_statistics(self) -> Terms:
