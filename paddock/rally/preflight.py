@@ -8,13 +8,13 @@ import socket
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import psutil
 
 from paddock import paths
 from paddock.errors import MachineError, UsageError
 from paddock.files import require_room
-from paddock.rally.request import RaceRequest
 
 # The admin port of Rally's actor system: one for the whole machine, whatever RALLY_HOME says (actor.py).
 ACTOR_PORT = 1900
@@ -45,14 +45,12 @@ def check_words(words: list[str]) -> None:
             )
 
 
-def check_ports(request: RaceRequest) -> None:
+def check_ports(http_port: int) -> None:
     """Check that the node's HTTP and transport ports are free.
 
     :raises MachineError: if one is taken; Rally would only say "pid file not available" after a minute.
     """
-    if not request.provisions:
-        return
-    for port, purpose in ((request.http_port, "HTTP"), (request.http_port + 100, "transport")):
+    for port, purpose in ((http_port, "HTTP"), (http_port + 100, "transport")):
         if holder := port_holder(port):
             raise MachineError(
                 f"Port {port}, which the node needs for {purpose}, is taken by {holder}: "
@@ -74,16 +72,15 @@ def port_holder(port: int) -> str | None:
     return "another process"
 
 
-def check_disk(request: RaceRequest, corpus_bytes: int) -> None:
+def check_disk(corpus_bytes: int, data_path: Path | None) -> None:
     """Check the room for installation and index: while it merges, an index takes up to twice its documents.
 
+    :param data_path: where the index goes; None: beside the installation.
     :raises MachineError: if there is less.
     """
-    if not request.provisions:
-        return
     index = 2 * corpus_bytes
-    if request.data_path is not None:
-        require_room(request.data_path, index, "The index of this race")
+    if data_path is not None:
+        require_room(data_path, index, "The index of this race")
         index = 0
     require_room(paths.races_folder(), INSTALLATION_BYTES + index, "This race")
 

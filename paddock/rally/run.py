@@ -84,8 +84,9 @@ def run_race_alone(
     """The same for callers that hold the lock on races themselves (leftovers.racing)."""
     preflight.check_words(sys.argv)
     preflight.wait_for_others(say)
-    preflight.check_ports(request)
-    preflight.check_disk(request, corpus_bytes)
+    if request.provisions:
+        preflight.check_ports(request.http_port)
+        preflight.check_disk(corpus_bytes, request.data_path)
     output = race_records(request.race_id) / "rally-output.txt"
     processes = RaceProcesses(request.race_id)
     with leftovers.written_down(request.race_id, request.data_path):
