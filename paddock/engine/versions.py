@@ -183,7 +183,8 @@ def inspect_java(home: Path, origin: str) -> Java:
     binary = home / "bin" / "java"
     problem = f"{origin} names no Java: {home}"
     if not binary.is_file():
-        raise UsageError(f"{problem} has no bin/java; correct it, or leave it out to use the embedded JRE.")
+        without = "leave it out" if origin == "--java" else "unset it"
+        raise UsageError(f"{problem} has no bin/java; correct it, or {without} to use the embedded JRE.")
     try:
         printed = subprocess.run([binary, "-version"], capture_output=True, text=True, timeout=60, check=True).stderr
     except (OSError, subprocess.SubprocessError) as error:
