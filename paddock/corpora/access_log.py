@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any
 
 from paddock.corpora.draws import Draws, addresses, distinct, escaped, fill, shares, zipf_weights
 from paddock.corpora.world import (
@@ -49,13 +49,6 @@ ECS_NAMES = {
 }
 
 
-class _Event(NamedTuple):
-    """One path of the site as an event of the World."""
-
-    number: int
-    weight: int
-
-
 class AccessLog:
     """Fills a WorldBuilder from a recipe of the model `access-log`."""
 
@@ -64,8 +57,9 @@ class AccessLog:
         self._content = content
         self._words = content["words"]
         self._builder = builder
-        self._groups: dict[str, list[_Event]] = {}
-        self._kinds: dict[str, list[_Event]] = {"page": [], "asset": [], "action": [], "other": []}
+        # Each path of the site is an event: its number and its weight.
+        self._groups: dict[str, list[tuple[int, int]]] = {}
+        self._kinds: dict[str, list[tuple[int, int]]] = {"page": [], "asset": [], "action": [], "other": []}
         self._status_pools: dict[tuple[tuple[tuple[int, int], ...], int], int] = {}
 
     def fill(self) -> int:
@@ -112,7 +106,7 @@ class AccessLog:
                 Piece(ACTOR, _USER_AGENT),
             ]
             memory = self._builder.fragment(_field("referrer", self._content["site"] + path)) if is_page else NOTHING
-            event = _Event(self._builder.event(pieces, memory, moves=is_page), weight)
+            event = (self._builder.event(pieces, memory, moves=is_page), weight)
             self._groups.setdefault(group["name"], []).append(event)
             self._kinds[group["kind"]].append(event)
 
@@ -121,7 +115,9 @@ class AccessLog:
         if (status, size) not in self._status_pools:
             # 206 answers a request for a range, here always for half of the resource.
             sizes = {206: size // 2, **self._content["sizes"]}
-            texts = [f',"status":{code}{_bytes(sizes.get(code, size))}' for code, _ in status]
+            sent = {code: sizes.get(code, size) for code, _ in status}
+            # A server logs a hyphen where it has sent no body: the field is absent.
+            texts = [f',"status":{code}' + (f',"bytes":{sent[code]}' if sent[code] else "") for code, _ in status]
             self._status_pools[status, size] = self._builder.texts(texts, [weight for _, weight in status])
         return self._status_pools[status, size]
 
@@ -132,19 +128,19 @@ class AccessLog:
         rows: list[list[int]] = [[] for _ in pages]
         for kind, count in self._content["links"].items():
             events = self._kinds[kind.removesuffix("s")]
-            chosen = draws.apportioned([event.weight for event in events], count * len(pages))
+            chosen = draws.apportioned([weight for _, weight in events], count * len(pages))
             for number, row in enumerate(rows):
-                row += [events[position].number for position in chosen[number * count : (number + 1) * count]]
-        bounds = list(accumulate(asset.weight for asset in assets))
-        for page, row in zip(pages, rows, strict=True):
+                row += [events[position][0] for position in chosen[number * count : (number + 1) * count]]
+        bounds = list(accumulate(weight for _, weight in assets))
+        for (page, _), row in zip(pages, rows, strict=True):
             # The popular ones first, more or less; none twice as long as there are others.
             loaded: dict[int, None] = {}
             for _ in range(_TRIES * _ATTACHED):
-                loaded.setdefault(assets[bisect_right(bounds, draws.below(bounds[-1]))].number)
+                loaded.setdefault(assets[bisect_right(bounds, draws.below(bounds[-1]))][0])
                 if len(loaded) == _ATTACHED:
                     break
             attached = [list(loaded)[place % len(loaded)] for place in range(_ATTACHED)]
-            self._builder.follow(page.number, row, attached)
+            self._builder.follow(page, row, attached)
 
     def _add_visitors(self) -> int:
         """Classes of visitors and the clients of each."""
@@ -153,7 +149,7 @@ class AccessLog:
         taken: set[str] = set()
         for visitor in self._content["visitors"]:
             entries = [event for name in visitor["entries"] for event in self._groups[name]]
-            entry = self._builder.pool([event.number for event in entries], [event.weight for event in entries])
+            entry = self._builder.pool(*zip(*entries, strict=True))
             referrers = visitor.get("referrers", {"": 1})
             memory = self._builder.texts([_field("referrer", text) for text in referrers], list(referrers.values()))
             of_class = self._builder.actor_class(
@@ -217,11 +213,6 @@ def _sizes(group: dict[str, Any], draws: Draws) -> list[int]:
         return [draws.between(least, most) for _ in range(group["count"])]
     weights = zipf_weights(group["count"], group["bytes_exponent"])
     return draws.shuffled([max(least, most * weight // weights[0]) for weight in weights])
-
-
-def _bytes(size: int) -> str:
-    """A server logs a hyphen where it has sent no body: the field is absent."""
-    return f',"bytes":{size}' if size else ""
 
 
 def _field(name: str, text: str) -> str:

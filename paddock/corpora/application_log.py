@@ -106,8 +106,8 @@ class _Application:
 
     def __post_init__(self) -> None:
         # The recipe's words and the application's own, each also with a capital letter for beginnings.
-        words: dict[str, list[str]] = {**self.content["words"], "noun": self.settings["nouns"]}
-        words["partner"] = [partner for partner in words["partner"] if partner != self.settings["name"]]
+        partners = [partner for partner in self.content["words"]["partner"] if partner != self.settings["name"]]
+        words = {**self.content["words"], "noun": self.settings["nouns"], "partner": partners}
         capitals = {name.capitalize(): [word[0].upper() + word[1:] for word in of] for name, of in words.items()}
         self.words = words | capitals
 

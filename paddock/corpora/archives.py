@@ -13,8 +13,8 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
-from typing import IO
 
 import zstandard
 
@@ -28,10 +28,7 @@ _ZSTD_LEVEL = 3
 
 
 def check_kind(kind: str) -> None:
-    """See that there is such a kind of archive, before any work.
-
-    :raises UsageError: if there is not.
-    """
+    """See that there is such a kind of archive, before any work; raises UsageError if there is not."""
     if kind not in ARCHIVE_KINDS:
         raise UsageError(f"--archive takes zst, or bz2 for older Rallies, not '{kind}'.")
 
@@ -69,10 +66,7 @@ def archives_of(record: CorpusRecord) -> list[str]:
 
 
 def verify_archive(record: CorpusRecord, kind: str) -> None:
-    """Unpack the archives, to nowhere, and compare what comes out with the record and the test-mode file.
-
-    :raises CorpusError: if one is missing, damaged, or holds something else.
-    """
+    """Unpack the archives to nowhere; raises CorpusError if one is missing, damaged or holds something else."""
     thousand = first_thousand_file(record.file)
     first = checksum(thousand) if thousand.exists() else ""
     for file, wanted in ((thousand, first), (record.file, record.sha256)):
@@ -80,7 +74,7 @@ def verify_archive(record: CorpusRecord, kind: str) -> None:
         digest = hashlib.sha256()
         try:
             with zstandard.open(archive, "rb") if kind == "zst" else bz2.open(archive) as unpacked:
-                for piece in _pieces(unpacked):
+                for piece in iter(partial(unpacked.read, _PIECE_BYTES), b""):
                     digest.update(piece)
             fits = digest.hexdigest() == wanted
         except (OSError, EOFError, ValueError, zstandard.ZstdError):
@@ -97,7 +91,7 @@ def _compress(source: Path, archive: Path, sha256: str | None, advance: Callable
 
     def pieces() -> Iterator[bytes]:
         with source.open("rb", buffering=0) as data:
-            for piece in _pieces(data):
+            for piece in iter(partial(data.read, _PIECE_BYTES), b""):
                 digest.update(piece)
                 yield piece
                 if advance:
@@ -113,16 +107,15 @@ def _compress(source: Path, archive: Path, sha256: str | None, advance: Callable
 
 def _as_zst(pieces: Iterable[bytes], size: int) -> Iterator[bytes]:
     """One frame (Rally reads no further), compressed by the library's own threads."""
-    compressor = zstandard.ZstdCompressor(level=_ZSTD_LEVEL, threads=_threads(), write_checksum=True)
-    stream = compressor.compressobj(size=size)
-    for piece in pieces:
-        yield stream.compress(piece)
+    threads = len(os.sched_getaffinity(0))
+    stream = zstandard.ZstdCompressor(level=_ZSTD_LEVEL, threads=threads, write_checksum=True).compressobj(size=size)
+    yield from map(stream.compress, pieces)
     yield stream.flush()
 
 
 def _as_bz2(pieces: Iterable[bytes]) -> Iterator[bytes]:
     """A stream for each piece, one after the other as pbzip2 does it, so that all processors can work."""
-    threads = _threads()
+    threads = len(os.sched_getaffinity(0))
     running: deque[Future[bytes]] = deque()
     with ThreadPoolExecutor(threads, thread_name_prefix="bz2") as pool:
         for piece in pieces:
@@ -131,13 +124,3 @@ def _as_bz2(pieces: Iterable[bytes]) -> Iterator[bytes]:
                 yield running.popleft().result()
         for future in running:
             yield future.result()
-
-
-def _threads() -> int:
-    """One for each processor that this process may use."""
-    return len(os.sched_getaffinity(0))
-
-
-def _pieces(stream: IO[bytes]) -> Iterator[bytes]:
-    while piece := stream.read(_PIECE_BYTES):
-        yield piece

@@ -11,7 +11,9 @@ import ipaddress
 import json
 import math
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import accumulate
 from typing import TypeVar
 
@@ -84,13 +86,7 @@ class Draws:
         total = sum(weights)
         offset = self.below(total)
         bounds = list(accumulate(weights))
-        chosen, position = [], 0
-        for number in range(count):
-            target = (number * total + offset) // count
-            while bounds[position] <= target:
-                position += 1
-            chosen.append(position)
-        return self.shuffled(chosen)
+        return self.shuffled([bisect_right(bounds, (number * total + offset) // count) for number in range(count)])
 
 
 def zipf_weights(count: int, exponent: float) -> list[int]:
@@ -107,10 +103,7 @@ def zipf_weights(count: int, exponent: float) -> list[int]:
 
 
 def shares(parts: Sequence[tuple[int, Sequence[int]]]) -> list[int]:
-    """The weights of several groups in one list, each group scaled so that its sum is in proportion to its share.
-
-    :param parts: pairs of a share and the weights within the group.
-    """
+    """The weights of several groups, pairs of share and weights, in one list, with sums in proportion to the shares."""
     result = []
     for share, weights in parts:
         total = sum(weights)
@@ -161,31 +154,25 @@ def fill_one(pattern: str, words: Words, draws: Draws, largest_number: int = 1, 
     """
     chosen: dict[str, str] = {}
 
-    def replacement(match: re.Match[str]) -> str:
-        name = match.group(1)
-        if not agreeing or name not in chosen:
-            chosen[name] = one(name)
+    def word(match: re.Match[str]) -> str:
+        name = match[1]
+        if agreeing and name in chosen:
+            return chosen[name]
+        if name == "number":
+            chosen[name] = str(draws.between(1, largest_number))
+        elif name == "hash":
+            chosen[name] = f"{draws.below(1 << 32):08x}"
+        else:
+            chosen[name] = draws.one_of(words[name])
         return chosen[name]
 
-    def one(name: str) -> str:
-        if name == "number":
-            return str(draws.between(1, largest_number))
-        if name == "hash":
-            return f"{draws.below(1 << 32):08x}"
-        return draws.one_of(words[name])
-
-    return _PLACEHOLDER.sub(replacement, pattern)
+    return _PLACEHOLDER.sub(word, pattern)
 
 
 def fill(pattern: str, count: int, words: Words, draws: Draws, agreeing: bool = False) -> list[str]:
-    """``count`` different texts of one pattern.
-
-    :param agreeing: as ``fill_one`` has it.
-    :raises ValueError: if the words do not give so many.
-    """
-    return distinct(
-        lambda: fill_one(pattern, words, draws, 4 * count, agreeing), count, f"the pattern '{pattern}' gives"
-    )
+    """``count`` different texts of one pattern, as ``fill_one`` has them; raises ValueError if it gives fewer."""
+    draw = partial(fill_one, pattern, words, draws, 4 * count, agreeing)
+    return distinct(draw, count, f"the pattern '{pattern}' gives")
 
 
 def values(draws: Draws, pattern: str, count: int, words: Words, least: int = 1) -> list[str]:

@@ -25,12 +25,12 @@ from paddock.corpora.writer import CorpusWriter, Written
 from paddock.errors import FileError
 
 MINUTES_PER_WEEK = 7 * 24 * 60
-_MODELS: dict[str, type[AccessLog | ApplicationLog | TemplateLog]] = {
-    "access-log": AccessLog,
-    "application-log": ApplicationLog,
-    "template-log": TemplateLog,
+# The models, and the names of their fields where a recipe has `fields: ecs`.
+_MODELS: dict[str, tuple[type[AccessLog | ApplicationLog | TemplateLog], dict[str, str]]] = {
+    "access-log": (AccessLog, access_log.ECS_NAMES),
+    "application-log": (ApplicationLog, application_log.ECS_NAMES),
+    "template-log": (TemplateLog, {}),
 }
-_ECS_NAMES = {"access-log": access_log.ECS_NAMES, "application-log": application_log.ECS_NAMES}
 _LOWEST, _HIGHEST = 128, 384  # minutes vary between 128/256 and 384/256 of what hour and day say
 _MOST_THREADS = 16
 
@@ -64,16 +64,13 @@ def write_corpus(
 
 @lru_cache(maxsize=2)
 def build_world(recipe: Recipe) -> World:
-    """The tables of a recipe; takes a fraction of a second.
-
-    :raises FileError: if the recipe's words cannot give what it asks for.
-    """
-    ecs = recipe.content.get("fields") == "ecs"
-    builder = WorldBuilder(_ECS_NAMES[recipe.model] if ecs else None)
+    """The tables of a recipe, in a fraction of a second; raises FileError if its words cannot give what it asks for."""
+    model, ecs_names = _MODELS[recipe.model]
+    builder = WorldBuilder(ecs_names if recipe.content.get("fields") == "ecs" else {})
     rhythm = recipe.content["rhythm"]
     try:
         return builder.build(
-            actors=_MODELS[recipe.model](recipe.name, recipe.content, builder).fill(),
+            actors=model(recipe.name, recipe.content, builder).fill(),
             sessions=recipe.content["sessions"],
             minutes=minute_weights(rhythm["hours"], rhythm["days"], recipe.first_day, recipe.name),
             documents_per_week=rhythm["documents_per_week"],

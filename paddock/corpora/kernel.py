@@ -168,10 +168,8 @@ def _write_date(target, days):  # type: ignore[no-untyped-def]
 def write_block(world, seed, block, documents, out):  # type: ignore[no-untyped-def]
     """Write the first ``documents`` documents of a block into ``out``; returns the number of bytes.
 
-    :param world: the World.
     :param seed: a uint64; other seeds give other documents.
     :param block: the block's number from 0, a uint64; a block has world.documents_per_block documents.
-    :param documents: an int64.
     :param out: bytes, at least documents * world.longest + OVERCOPY.
     """
     state = _mix(_mix(seed + _GOLDEN) + block)

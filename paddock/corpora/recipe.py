@@ -43,8 +43,7 @@ def recipe_names() -> list[str]:
 def load_recipe(name: str) -> Recipe:
     """The recipe of that name.
 
-    :raises UsageError: if there is none; with the nearest names.
-    :raises FileError: if the file is wrong.
+    :raises UsageError, FileError: if there is none, with the nearest names; if the file is wrong.
     """
     if name not in recipe_names():
         raise unknown("recipe", name, recipe_names(), "./inv corpora")
@@ -52,13 +51,15 @@ def load_recipe(name: str) -> Recipe:
 
 
 def read_recipe(path: Path) -> Recipe:
-    """The recipe in that file.
-
-    :raises FileError: if it breaks the schema or names something that it does not define.
-    """
+    """The recipe in that file; raises FileError if it breaks the schema or names something that it does not define."""
     content = _with_basis(path, [])
-    problem = next(_problems(content), None)
-    if problem:
+    # What a schema cannot say: names that point nowhere, numbers that do not fit together.
+    problems = {
+        "access-log": _access_log_problems,
+        "application-log": _application_log_problems,
+        "template-log": _template_log_problems,
+    }
+    if problem := next(problems[content["model"]](content), None):
         raise FileError(path, problem)
     try:
         first_day = datetime.date.fromisoformat(content["rhythm"]["start"])
@@ -107,23 +108,12 @@ def _with_basis(path: Path, variants: list[Path]) -> dict[str, Any]:
     return {"track": basis.stem, **of_basis, **content}
 
 
-def _problems(content: dict[str, Any]) -> Iterator[str]:
-    """What a schema cannot say: names that point nowhere, numbers that do not fit together; a sentence each."""
-    of_model = {
-        "access-log": _access_log_problems,
-        "application-log": _application_log_problems,
-        "template-log": _template_log_problems,
-    }
-    yield from of_model[content["model"]](content)
-
-
 def _access_log_problems(content: dict[str, Any]) -> Iterator[str]:
     if sum(content["links"].values()) != _SUCCESSORS:
         yield f"the numbers under 'links' add up to {sum(content['links'].values())}, but must add up to {_SUCCESSORS}."
     groups = {group["name"] for group in content["paths"]}
-    kinds = {group["kind"] for group in content["paths"]}
     for kind in ("page", "asset", "action"):
-        if kind not in kinds:
+        if all(group["kind"] != kind for group in content["paths"]):
             yield f"'paths' has no group of the kind '{kind}': a site needs pages, assets and actions."
     pages = {group["name"] for group in content["paths"] if group["kind"] == "page"}
     for visitor in content["visitors"]:

@@ -133,10 +133,7 @@ class Provenance:
 
 @contextmanager
 def changing(track: str) -> Iterator[Path]:
-    """The folder of the track's corpora; its lock is held while the block runs, so no second one within it.
-
-    :raises MachineError: for every OSError in the block, and if the folder cannot be written to.
-    """
+    """The folder of the track's corpora, locked while the block runs; raises MachineError for every OSError in it."""
     folder = data_folder(corpus_name(track))
     with writing_errors(folder), locked(folder / ".lock", "another process that makes a corpus there"):
         yield folder
@@ -146,10 +143,8 @@ def changing(track: str) -> Iterator[Path]:
 def unfinished(track: str) -> Iterator[Path]:
     """A temporary file in the folder of the track's corpora, for ``finish_corpus``; it goes if that is not called.
 
-    Holds the folder's lock (see ``changing``), and removes what killed processes left. SIGTERM ends the block with
-    SystemExit, so that it leaves nothing either.
-
-    :raises MachineError: for every OSError in the block, and if the folder cannot be written to.
+    Holds the folder's lock (see ``changing``, which tells the errors), and removes what killed processes left. SIGTERM
+    ends the block with SystemExit, so that it leaves nothing either.
     """
     with changing(track) as folder:
         for left_over in folder.glob(f"{_UNFINISHED}*"):
@@ -216,10 +211,7 @@ def remove_corpus(file: Path) -> None:
 
 @contextmanager
 def writing_errors(place: Path) -> Iterator[None]:
-    """A full or forbidden disk as a sentence.
-
-    :raises MachineError: for every OSError.
-    """
+    """A full or forbidden disk as a sentence; raises MachineError for every OSError."""
     try:
         yield
     except OSError as error:

@@ -12,7 +12,7 @@ import hashlib
 import itertools
 import tempfile
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 
 from paddock.corpora.recipe import Recipe, load_recipe, recipe_names
@@ -65,9 +65,8 @@ def find_named(
 
 
 def track_of(name: str) -> str | None:
-    """The track whose documents a corpus has; None if there is no corpus of that name.
+    """The track whose documents a recipe's or an import's corpus has; None if there is no corpus of that name.
 
-    :param name: a recipe's or an import's.
     :raises UsageError: if corpora of several tracks have the name.
     """
     tracks = sorted({*_tracks_of_imports(name), *([load_recipe(name).track] if name in recipe_names() else [])})
@@ -80,11 +79,7 @@ def track_of(name: str) -> str | None:
 
 
 def documents_of(track: str, name: str) -> int:
-    """How many documents a corpus has, or will have when its recipe is followed.
-
-    :param name: a recipe's or an import's.
-    :raises UsageError, CorpusError: as ``find_named``.
-    """
+    """How many documents a recipe's or an import's corpus has, or will have; raises as ``find_named`` does."""
     return load_recipe(name).documents if _is_recipe(track, name) else _find_import(track, name, None, None).documents
 
 
@@ -117,12 +112,9 @@ def ensure_corpus(
     :raises MachineError: if the disk is full or cannot be written to.
     """
     wanted, count, used_seed = _wanted(recipe, documents, seed)
-    if not force:
-        try:
-            found = _find(wanted, count, used_seed)
-        except CorpusError:
-            found = None  # perhaps another process is just replacing it; its lock tells
-        if found:
+    # Where the data is not the recorded one, another process may just be replacing it; its lock tells.
+    with suppress(CorpusError):
+        if not force and (found := _find(wanted, count, used_seed)):
             return found
     with unfinished(wanted.track) as temporary:
         found = None if force else _find(wanted, count, used_seed)
@@ -130,10 +122,7 @@ def ensure_corpus(
 
 
 def first_lines(track: str, name: str | None, most: int, seed: int | None = None) -> list[bytes]:
-    """The first documents of the corpus that ``find_named`` would find, as lines; a recipe's are made for it.
-
-    :raises UsageError, CorpusError: as ``find_named``.
-    """
+    """The first lines of the corpus that ``find_named`` finds (it tells the errors); a recipe's are made for it."""
     if _is_recipe(track, name or track):
         from paddock.corpora.generate import write_corpus
 
@@ -148,15 +137,11 @@ def first_lines(track: str, name: str | None, most: int, seed: int | None = None
 
 
 def verify_corpus(record: CorpusRecord) -> None:
-    """Read the whole corpus and compare it with its record.
-
-    :raises CorpusError: if it is not what the record says.
-    """
+    """Read the whole corpus and compare it with its record; raises CorpusError if it is not what the record says."""
     if not record.file.exists():
         raise CorpusError(f"{record.file} is missing: {_remedy(record)}.")
     thousand_file = first_thousand_file(record.file)
-    first = hashlib.sha256()
-    documents = 0
+    first, documents = hashlib.sha256(), 0
     with record.file.open("rb") as data:
         for line in itertools.islice(data, TEST_MODE_DOCUMENTS):
             first.update(line)
@@ -228,8 +213,7 @@ def _find_import(track: str, name: str, documents: int | None, seed: int | None)
     imports = _imports(track)
     named = sorted((record for record in imports if record.name == name), key=lambda record: record.made_at)
     if not named:
-        others = _tracks_of_imports(name)
-        if others:
+        if others := _tracks_of_imports(name):
             raise _of_another_track(name, others, track)
         recipes = [recipe for recipe in recipe_names() if load_recipe(recipe).track == track]
         raise unknown("corpus", name, sorted({*recipes, *(record.name for record in imports)}), "./inv corpora")
@@ -251,9 +235,8 @@ def _find(recipe: Recipe, documents: int, seed: int) -> CorpusRecord | None:
     if record is None or not file.exists() or not first_thousand_file(file).exists():
         return None
     made_for = (record.origin, record.recipe_checksum, record.generator_version, record.documents, record.seed)
-    if made_for != (FROM_RECIPE, recipe.checksum, GENERATOR_VERSION, documents, seed):
-        return None
-    return _checked(record)
+    wanted = (FROM_RECIPE, recipe.checksum, GENERATOR_VERSION, documents, seed)
+    return _checked(record) if made_for == wanted else None
 
 
 def _checked(record: CorpusRecord) -> CorpusRecord:

@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import cycle, pairwise
+from itertools import accumulate, cycle, pairwise, repeat
 from typing import Any
 
 from paddock.corpora.draws import (
@@ -66,19 +66,17 @@ class Template:
 
 
 def make_templates(settings: dict[str, Any], words: Words, draws: Draws) -> list[Template]:
-    """Templates that all differ, from each pattern in turn.
+    """Templates that all differ, from each pattern in turn; raises ValueError if the words do not give so many.
 
     :param settings: a recipe's `patterns`, how many `templates` to make of them and of how many `lines` each, and
         `values` that go with each.
-    :raises ValueError: if the words do not give so many.
     """
     patterns = settings.get("patterns", [""])
     first = cycle(patterns)
 
     def one() -> Template:
-        own = {
-            name: fill_one(value, words, draws, _LARGEST_NUMBER) for name, value in settings.get("values", {}).items()
-        }
+        wanted = settings.get("values", {})
+        own = {name: fill_one(value, words, draws, _LARGEST_NUMBER) for name, value in wanted.items()}
         known = {**words, **{name: [value] for name, value in own.items()}}
         lines = [next(first), *(draws.one_of(patterns) for _ in range(1, settings.get("lines", 1)))]
         text = "\n".join(fill_one(line, known, draws, _LARGEST_NUMBER) for line in lines)
@@ -93,10 +91,9 @@ class Slots:
 
     def __init__(self, name: str, content: dict[str, Any], builder: WorldBuilder):
         self._builder = builder
-        self._held = {slot for slot, settings in content["slots"].items() if settings.get("held")}
-        self._values = {
-            slot: _slot_values(name, slot, settings, content["words"]) for slot, settings in content["slots"].items()
-        }
+        slots, words = content["slots"].items(), content["words"]
+        self._held = {slot for slot, settings in slots if settings.get("held")}
+        self._values = {slot: _slot_values(name, slot, settings, words) for slot, settings in slots}
         self._pieces: dict[tuple[str, str], Piece] = {}
         self._columns: dict[tuple[str, str], int] = {}
 
@@ -115,17 +112,12 @@ class Slots:
             prefix = before if part.may_join and varies and len(before) <= OVERCOPY else ""
             if before and not prefix:
                 result.append(self._builder.fixed(before))
-            before = ""
             result.append(self._piece(part.text, prefix))
-        if before:
-            result.append(self._builder.fixed(before))
-        return result
+            before = ""
+        return [*result, self._builder.fixed(before)] if before else result
 
     def columns(self, row: Mapping[str, str]) -> list[int]:
-        """An actor's attributes as fragments, in the order in which pieces asked for them.
-
-        :param row: the actor's value for each of its slots.
-        """
+        """An actor's attributes as fragments, from its value for each slot, in the order of the pieces' asking."""
         return [self._builder.fragment(prefix + escaped(row[slot])) for prefix, slot in self._columns]
 
     def example(self, text: str, draws: Draws) -> str:
@@ -183,13 +175,13 @@ class TemplateLog:
             entry = self._builder.pool([event for event, _ in chosen], [weight for _, weight in chosen])
             of_class = self._builder.actor_class(entry, empty, False, group["stay"], group.get("at_once", 0))
             count = group["count"]
-            columns = {
-                name: values(Draws(f"{self._name} actors {group['name']} {name}"), pattern, count, self._words)
+            columns = [
+                values(Draws(f"{self._name} actors {group['name']} {name}"), pattern, count, self._words)
                 for name, pattern in group["values"].items()
-            }
-            for number in range(count):
-                row = {name: texts[number] for name, texts in columns.items()}
-                actors.append(self._builder.actor(of_class, self._slots.columns(row)))
+            ]
+            for row in zip(*columns, strict=True):
+                attributes = self._slots.columns(dict(zip(group["values"], row, strict=True)))
+                actors.append(self._builder.actor(of_class, attributes))
             parts.append((group["share"], zipf_weights(count, group["exponent"])))
         return self._builder.pool(actors, shares(parts))
 
@@ -222,18 +214,15 @@ class TemplateLog:
             for token in tokens(fill_one(self._content["document"][field], own, Draws("")), may_join=True):
                 line += tokens(template.text) if token.is_slot and token.text == TEXT else [token]
             line.append(Token(quote))
-        if "size" not in self._content:
-            line.append(Token("}\n"))
-        else:
-            line[-1] = Token("\\n" if template.text else "")
-        return line
+        if "size" in self._content:
+            return [*line[:-1], Token("\\n" if template.text else "")]
+        return [*line, Token("}\n")]
 
     def _sizes(self) -> Sizes:
         """Sizes, details and closings."""
         weights = size_weights(self._content["size"])
-        details = self._content["details"]
+        details, build = self._content["details"], self._builder
         templates = make_templates(details, self._words, Draws(f"{self._name} details"))
-        build = self._builder
         events = [build.event(self._slots.pieces([*tokens(each.text), Token("\\n")])) for each in templates]
         pool = build.pool(events, zipf_weights(len(events), details["exponent"]))
         closings = _Closings([each.text for each in templates], self._slots, Draws(f"{self._name} closings"))
@@ -253,9 +242,8 @@ class _Closings:
         self._slots = slots
         self._draws = draws
         self._words: dict[int, list[str]] = {}
-        for word in sorted(
-            {word for text in details for part in split_at_slots(text)[::2] for word in _WORD.findall(part)}
-        ):
+        words = {word for text in details for part in split_at_slots(text)[::2] for word in _WORD.findall(part)}
+        for word in sorted(words):
             self._words.setdefault(len(word), []).append(word)
 
     def text(self, length: int) -> str:
@@ -291,9 +279,9 @@ def size_weights(settings: dict[str, Any]) -> dict[int, int]:
     ((kind, value),) = settings.items()
     if kind == "fixed":
         return {value: 1}
-    if kind in ("uniform", "quantiles"):
-        return quantile_weights(value)
-    return exponential_weights(value["from"], value["to"], value["decay"])
+    if kind == "exponential":
+        return exponential_weights(value["from"], value["to"], value["decay"])
+    return quantile_weights(value)  # two of them: uniform
 
 
 def quantile_weights(points: Sequence[int]) -> dict[int, int]:
@@ -315,19 +303,16 @@ def quantile_weights(points: Sequence[int]) -> dict[int, int]:
 
 
 def exponential_weights(low: int, high: int, decay: int) -> dict[int, int]:
-    """An exponential distribution on the range, cut off at its end.
+    """An exponential distribution on the range, cut off at its end; raises ValueError if the range is none.
 
-    :param low: the most frequent size, in bytes.
-    :param high: the largest one.
+    :param low: the most frequent size, in bytes; ``high`` is the largest one.
     :param decay: the density falls to 1 / e^decay on the way from ``low`` to ``high``.
-    :raises ValueError: if the range is none.
     """
     _check_range(low < high)
     half_bytes = 2 * (high - low)
     step = _exponential_of_minus(decay, half_bytes)
-    beyond = [1 << _BITS]  # the share of sizes above so many half bytes, but for a factor
-    for _ in range(half_bytes):
-        beyond.append(beyond[-1] * step >> _BITS)
+    # The share of sizes above so many half bytes, but for a factor.
+    beyond = list(accumulate(repeat(step, half_bytes), lambda share, step: share * step >> _BITS, initial=1 << _BITS))
     bounds = [0, *range(1, half_bytes, 2), half_bytes]
     return {low + place: beyond[bounds[place]] - beyond[bounds[place + 1]] for place in range(high - low + 1)}
 

@@ -117,7 +117,7 @@ class WorldBuilder:
     def __init__(self, names: Mapping[str, str] | None = None) -> None:
         # Names of fields as they stand in fragments, with quotation marks and colon. In a value's text a quotation
         # mark has a backslash before it, so that no text is taken for a name. The longest one wins.
-        self._names = dict(names or {})
+        self._names = names or {}
         longest_first = sorted(map(re.escape, self._names), key=len, reverse=True)
         self._name = re.compile("|".join(longest_first)) if longest_first else None
         self.sizes = Sizes()
@@ -178,10 +178,7 @@ class WorldBuilder:
         return len(self._classes) - 1
 
     def actor(self, of_class: int, attributes: Sequence[int], address: int = SAME_ADDRESS) -> int:
-        """Someone who logs, with the fragments of each attribute column.
-
-        :param address: NEW_IPV4 or NEW_IPV6 for someone who is somebody else in each session.
-        """
+        """Someone who logs, with a fragment for each attribute; NEW_IPV4 or NEW_IPV6: somebody else in each session."""
         self._actors.append((of_class, address, attributes))
         return len(self._actors) - 1
 

@@ -17,7 +17,6 @@ from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 
 import numpy as np
 
@@ -39,11 +38,10 @@ class Written:
 
 
 class CorpusWriter:
-    """Writes one file: blocks of whole lines in, their checksum and Rally's line offsets out.
+    """Writes one file, made or emptied: blocks of whole lines in, their checksum and Rally's line offsets out.
 
     A context manager; what has not been ended with ``finish`` is no corpus, but the file is closed.
 
-    :param file: is made, or emptied if it is there.
     :raises OSError: if the file cannot be written; from any method, perhaps only at the next call.
     """
 
@@ -72,7 +70,7 @@ class CorpusWriter:
             self._filled, rest = end, rest[taken:]
             if end == _BUFFER_BYTES:
                 self._hand_over()
-                self._buffer = self._next_buffer()
+                self._buffer = self._empty.pop() if self._empty else self._oldest()
         self._note_offsets(block, documents)
         self._bytes += len(block)
         self._documents += documents
@@ -88,9 +86,7 @@ class CorpusWriter:
     def __enter__(self) -> CorpusWriter:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for pool in (self._hashing, self._writing):
             pool.shutdown(cancel_futures=True)
         self._file.close()
@@ -101,9 +97,6 @@ class CorpusWriter:
         work = [self._hashing.submit(self._digest.update, piece), self._writing.submit(self._file.write, piece)]
         self._handed_over.append((self._buffer, work))
         self._filled = 0
-
-    def _next_buffer(self) -> memoryview:
-        return self._empty.pop() if self._empty else self._oldest()
 
     def _oldest(self) -> memoryview:
         """The buffer that was handed over first, when it is done with."""

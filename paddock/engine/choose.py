@@ -26,9 +26,8 @@ OFFICIAL_URL = "https://artifacts.elastic.co/downloads/elasticsearch/elasticsear
 
 @dataclass(frozen=True)
 class Engine:
-    """An Elasticsearch that Rally can provision.
+    """An Elasticsearch that Rally can provision: "embedded", "official" or an "archive".
 
-    :param kind: "embedded", "official" or "archive".
     :param archive: the file in Rally's distribution cache; None if Rally has to download it.
     :param java: the Java that runs it; None for the one inside the archive.
     :param car_params: car variables that lead Rally to the archive.
@@ -67,21 +66,17 @@ def choose_engine(
     wanted = version or versions.DEFAULT_VERSION
     if engine in (None, EMBEDDED):
         release = versions.release(wanted)
-        chosen, notes = choose_java(release.java, java, modules=release.java_modules)
+        fitting, notes = choose_java(release.java, java, modules=release.java_modules)
         archive = download.fetch(release, progress) if fetch else download.archive_path(wanted)
-        urls = {} if TAR_WORKS else _urls(archive)
-        return Engine(EMBEDDED, wanted, archive, chosen, urls, notes=tuple(notes))
+        # Where it is no .tar.gz, the cars do not know its name.
+        urls = {} if TAR_WORKS else _urls(archive.as_uri())
+        return Engine(EMBEDDED, wanted, archive, fitting, urls, notes=tuple(notes))
     if engine == "official":
-        return _official(wanted, java)
+        _require_tar("Elastic's tarball")
+        versions.check_supported(wanted)
+        chosen = choose_java(versions.java_majors(wanted), java)[0] if java else None
+        return Engine("official", wanted, None, chosen, _urls(OFFICIAL_URL), offline=False)
     return _archive(Path(engine or ""), version, java, fetch)
-
-
-def _official(version: str, java: str | None) -> Engine:
-    _require_tar("Elastic's tarball")
-    versions.check_supported(version)
-    chosen = choose_java(versions.java_majors(version), java)[0] if java else None
-    urls = {"jdk.bundled.release_url": OFFICIAL_URL, "jdk.unbundled.release_url": OFFICIAL_URL}
-    return Engine("official", version, None, chosen, urls, offline=False)
 
 
 def _archive(source: Path, version: str | None, java: str | None, fetch: bool) -> Engine:
@@ -100,16 +95,17 @@ def _archive(source: Path, version: str | None, java: str | None, fetch: bool) -
     name = f"paddock-archive-{checksum(path)[:16]}.tar.gz"
     cached = paths.distributions_folder() / name
     if fetch and not cached.exists():
+        download.require_writable(cached.parent)
         require_room(cached.parent, path.stat().st_size, f"A copy of {path}")
         with replacing(cached) as growing:
             shutil.copyfile(path, growing)
     chosen = None if has_jdk and not java else choose_java(versions.java_majors(found), java)[0]
-    return Engine("archive", found, cached, chosen, _urls(cached))
+    return Engine("archive", found, cached, chosen, _urls(cached.as_uri()))
 
 
-def _urls(cached: Path) -> dict[str, str]:
-    """Car variables for an archive in the cache: Rally looks there for what follows the last slash."""
-    return {"jdk.bundled.release_url": cached.as_uri(), "jdk.unbundled.release_url": cached.as_uri()}
+def _urls(url: str) -> dict[str, str]:
+    """Car variables for an archive: Rally looks in its cache for what follows the last slash."""
+    return {"jdk.bundled.release_url": url, "jdk.unbundled.release_url": url}
 
 
 def _require_tar(what: str) -> None:
@@ -127,11 +123,8 @@ def _look_into(path: Path) -> tuple[str, bool]:
             names = archive.getnames()
     except (tarfile.TarError, OSError, EOFError) as error:
         raise UsageError(f"{path} cannot be read as an archive ({error}): is it complete?") from None
-    versions_found = [
-        match.group(1)
-        for name in names
-        if (match := re.fullmatch(r"[^/]+/lib/elasticsearch-(\d+\.\d+\.\d+)\.jar", name.removeprefix("./")))
-    ]
-    if not versions_found:
+    jar = re.compile(r"(?:\./)?[^/]+/lib/elasticsearch-(\d+\.\d+\.\d+)\.jar")
+    found = [match[1] for name in names if (match := jar.fullmatch(name))]
+    if not found:
         raise UsageError(f"{path} holds no Elasticsearch: it has no lib/elasticsearch-VERSION.jar.")
-    return versions_found[0], any("/jdk/bin/java" in name for name in names)
+    return found[0], any("/jdk/bin/java" in name for name in names)

@@ -1,10 +1,16 @@
-"""Fetches the integ-test distribution from Maven Central, checked, once, in the form that Rally can unpack here."""
+"""Fetches the integ-test distribution from Maven Central, checked, once, in the form that Rally can unpack here.
+
+From 8.9 on it lacks one thing that Rally asks for, an answer to GET /: a module of ours gives it, whose source lies in
+root_module/. The Eclipse compiler, one jar, compiles it on the JRE that is there anyway.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import io
 import os
 import shutil
+import subprocess
 import tarfile
 import tempfile
 import zipfile
@@ -15,7 +21,6 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from paddock import paths
-from paddock.engine import root_module
 from paddock.engine.versions import Release, embedded_java
 from paddock.errors import MachineError, UsageError
 from paddock.files import checksum, locked, read_record, replacing, require_room, write_json
@@ -23,14 +28,13 @@ from paddock.files import checksum, locked, read_record, replacing, require_room
 # Rally unpacks tar files with an extraction filter (esrally/utils/io.py), which Python has from 3.10.12 and 3.11.4 on.
 # On an older one, Debian 12's own 3.11.2 for example, it can unpack nothing but zip files.
 TAR_WORKS = hasattr(tarfile, "data_filter")
+MODULE = "paddock-root"
+SOURCES = Path(__file__).with_name("root_module")
 
 
 @dataclass(frozen=True)
 class Artifact:
-    """A file on Maven Central.
-
-    :param name: for sentences.
-    """
+    """A file on Maven Central; ``name`` is for sentences."""
 
     group: str
     artifact: str
@@ -60,13 +64,7 @@ def archive_path(version: str) -> Path:
 def is_present(release: Release) -> bool:
     """Whether the archive is there and is the one that its record, written after it, describes."""
     archive = archive_path(release.version)
-    record = read_record(_record_path(archive))
-    return (
-        archive.is_file()
-        and record.get("source-sha512") == release.sha512
-        and record.get("root-module") == _root_module(release)
-        and record.get("bytes") == archive.stat().st_size
-    )
+    return archive.is_file() and read_record(_record_path(archive)) == _record(release, archive)
 
 
 def fetch(release: Release, progress: Progress) -> Path:
@@ -77,7 +75,7 @@ def fetch(release: Release, progress: Progress) -> Path:
 
     :param progress: called with a description and the total in bytes; gives a function that takes
         the bytes that have come since its last call.
-    :raises MachineError: no network, no room, or not the expected content.
+    :raises MachineError: no network, no room, a folder that cannot be written to, or not the expected content.
     """
     archive = archive_path(release.version)
     if is_present(release):
@@ -86,35 +84,52 @@ def fetch(release: Release, progress: Progress) -> Path:
     with locked(downloads / "lock", f"the download of Elasticsearch {release.version} by another process"):
         if is_present(release):
             return archive
+        for folder in (downloads, archive.parent):
+            require_writable(folder)
         for leftover in downloads.glob("fetch-*"):
             shutil.rmtree(leftover, ignore_errors=True)
-        require_room(paths.distributions_folder(), ROOM, f"The download of Elasticsearch {release.version}")
+        require_room(archive.parent, ROOM, f"The download of Elasticsearch {release.version}")
         temporary = Path(tempfile.mkdtemp(dir=downloads, prefix="fetch-"))
         try:
-            zipped = _download(_distribution(release), temporary, progress)
+            distribution = Artifact(
+                *("org.elasticsearch.distribution.integ-test-zip", "elasticsearch", release.version, "zip"),
+                *(release.sha512, f"Elasticsearch {release.version}"),
+            )
+            zipped = _download(distribution, temporary, progress)
             if release.root_plugin:
                 _add_root_module(zipped, release, temporary, progress)
             with replacing(archive) as growing:
                 _pack(zipped, growing)
-            record = {
-                "version": release.version,
-                "source-sha512": release.sha512,
-                "root-module": _root_module(release),
-                "bytes": archive.stat().st_size,
-            }
-            write_json(_record_path(archive), record)
+            write_json(_record_path(archive), _record(release, archive))
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
     return archive
+
+
+def require_writable(folder: Path) -> None:
+    """See, before a download, that files can be made in the folder (made if missing); raises MachineError if not."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        raise MachineError(
+            f"{folder}, where an Elasticsearch is put, cannot be written to ({error.strerror}): make it writable, "
+            f"check who owns it, or set RALLY_HOME to another folder."
+        ) from None
 
 
 def _record_path(archive: Path) -> Path:
     return archive.with_name(f"{archive.name}.record.json")
 
 
-def _root_module(release: Release) -> str | None:
-    """What tells the module for GET / in an archive from one with another source; None for no module."""
-    return root_module.fingerprint() if release.root_plugin else None
+def _record(release: Release, archive: Path) -> dict[str, str | int | None]:
+    """What tells the archive from one of another content, or with another source of the module."""
+    return {
+        "version": release.version,
+        "source-sha512": release.sha512,
+        "root-module": fingerprint() if release.root_plugin else None,
+        "bytes": archive.stat().st_size,
+    }
 
 
 def _add_root_module(zipped: Path, release: Release, folder: Path, progress: Progress) -> None:
@@ -127,23 +142,60 @@ def _add_root_module(zipped: Path, release: Release, folder: Path, progress: Pro
         for name in archive.namelist():
             if Path(name).match("*/lib/*.jar"):
                 (libraries / Path(name).name).write_bytes(archive.read(name))
-        files = root_module.compile_module(release, libraries, embedded_java().home / "bin" / "java", compiler)
+        files = compile_module(release, libraries, embedded_java().home / "bin" / "java", compiler)
         for name, content in files.items():
-            archive.writestr(f"{home}/modules/{root_module.NAME}/{name}", content)
+            archive.writestr(f"{home}/modules/{MODULE}/{name}", content)
 
 
-def _distribution(release: Release) -> Artifact:
-    return Artifact(
-        *("org.elasticsearch.distribution.integ-test-zip", "elasticsearch", release.version, "zip"),
-        *(release.sha512, f"Elasticsearch {release.version}"),
-    )
+def compile_module(release: Release, libraries: Path, java: Path, compiler: Path) -> dict[str, bytes]:
+    """The module's files for one version of Elasticsearch, by their names in its folder.
+
+    :param libraries: the folder of Elasticsearch's jars; the classes are compiled beside it.
+    :param java: the program java; ``compiler`` is the jar of the Eclipse compiler.
+    :raises MachineError: if the compiler refuses the source, with what it said.
+    """
+    classes = libraries.with_name("classes")
+    plugin = "services/RootPlugin.java" if release.root_plugin == "services" else "RootPlugin.java"
+    jars = os.pathsep.join(map(str, sorted(libraries.glob("*.jar"))))
+    options = [f"-{release.oldest_java}", "-proc:none", "-nowarn", "-cp", jars, "-d", str(classes)]
+    command = [str(java), "-jar", str(compiler), *options, str(SOURCES / "RootHandler.java"), str(SOURCES / plugin)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        said = (done.stderr.strip() or done.stdout.strip())[-500:]
+        raise MachineError(
+            f"The module that answers GET / could not be compiled for Elasticsearch {release.version}; name another "
+            f"--version. The compiler said: {said}"
+        )
+    # What Elasticsearch asks of a module, and no key more: 9.2.0 refuses those that it does not know.
+    descriptor = {
+        "description": "Answers GET /, which Rally asks first",
+        "version": release.version,
+        "name": MODULE,
+        "java.version": release.oldest_java,
+        "elasticsearch.version": release.version,
+        "classname": "paddock.root.RootPlugin",
+    }
+    lines = "".join(f"{key}={value}\n" for key, value in descriptor.items())
+    return {f"{MODULE}.jar": _jar(classes), "plugin-descriptor.properties": lines.encode()}
+
+
+def fingerprint() -> str:
+    """A checksum of the module's source: an archive that was made with another one is made anew."""
+    return hashlib.sha256(b"".join(source.read_bytes() for source in sorted(SOURCES.rglob("*.java")))).hexdigest()
+
+
+def _jar(classes: Path) -> bytes:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as jar:
+        for path in sorted(classes.rglob("*.class")):
+            # A fixed time, so that the same source makes the same jar.
+            entry = zipfile.ZipInfo(path.relative_to(classes).as_posix(), (2026, 1, 1, 0, 0, 0))
+            jar.writestr(entry, path.read_bytes())
+    return content.getvalue()
 
 
 def _download(wanted: Artifact, folder: Path, progress: Progress) -> Path:
-    """The file, whose checksum is right.
-
-    :raises MachineError: no network, no such file, or not the expected content.
-    """
+    """The file; raises MachineError without network or such a file, or if its checksum is not the right one."""
     import requests
     from jgo.maven import MavenContext, PythonResolver
 
@@ -197,20 +249,14 @@ def _pack(zipped: Path, archive: Path) -> None:
             for entry in source.infolist():
                 if entry.filename.startswith("/") or ".." in Path(entry.filename).parts:
                     raise MachineError(f"The archive {zipped} names a file outside itself ({entry.filename}).")
-                target.addfile(*_member(source, entry))
+                member = tarfile.TarInfo(entry.filename.rstrip("/"))
+                member.type = tarfile.DIRTYPE if entry.is_dir() else tarfile.REGTYPE
+                runs = entry.is_dir() or "bin" in Path(entry.filename).parts[:-1]
+                member.mode, member.size = 0o755 if runs else 0o644, entry.file_size
+                with source.open(entry) as content:
+                    target.addfile(member, content)
     except (zipfile.BadZipFile, OSError, EOFError) as error:
         raise MachineError(f"The archive {zipped} cannot be repacked: {error}.") from None
-
-
-def _member(source: zipfile.ZipFile, entry: zipfile.ZipInfo) -> tuple[tarfile.TarInfo, io.BytesIO | None]:
-    member = tarfile.TarInfo(entry.filename.rstrip("/"))
-    if entry.is_dir():
-        member.type, member.mode = tarfile.DIRTYPE, 0o755
-        return member, None
-    content = source.read(entry)
-    member.size = len(content)
-    member.mode = 0o755 if "bin" in Path(entry.filename).parts[:-1] else 0o644
-    return member, io.BytesIO(content)
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import io
 import json
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,7 +15,6 @@ from paddock.errors import FileError
 from paddock.imports.formats.json_lines import TIME_FIELDS
 from paddock.imports.sources import LongLine, blocks, open_sources
 from paddock.imports.times import Clock, YearRule
-from paddock.inspection.terms import flatten
 
 LONGEST_LINE, _AT_ONCE = 16 << 20, 256 << 10  # bytes
 
@@ -83,55 +83,39 @@ def time_of_value(value: Any) -> FoundTime | None:
         return None
 
 
-@dataclass(frozen=True)
+@dataclass
 class LineTimes:
-    """The times of the lines.
+    """The times of the lines, told one after the other.
 
     :param where: the field, or "line"; ``share`` (0 to 1) of the lines have a time there.
     :param first, last: the earliest and the latest, seconds since 1970 UTC.
     :param steps_back: lines earlier than the one before, by ``largest_step_back`` seconds at most.
     """
 
-    where: str
-    share: float
-    first: float
-    last: float
-    has_year: bool
-    has_zone: bool
-    steps_back: int
-    largest_step_back: float
+    where: str = "line"
+    share: float = 0.0
+    first: float = math.inf
+    last: float = -math.inf
+    has_year: bool = True
+    has_zone: bool = True
+    steps_back: int = 0
+    largest_step_back: float = 0.0
 
-
-class Times:
-    """Follows the times of the lines."""
-
-    def __init__(self) -> None:
-        self._lines = self._timed = self._steps_back = 0
-        self._before, self._largest = float("-inf"), 0.0
-        self._first, self._last = float("inf"), float("-inf")
-        self._has_year = self._has_zone = True
+    def __post_init__(self) -> None:
+        self._lines, self._timed, self._before = 0, 0, -math.inf
 
     def tick(self, moment: FoundTime | None) -> None:
         """The next line's time."""
         self._lines += 1
-        if moment is None:
-            return
-        seconds = moment.seconds
-        if seconds < self._before:
-            self._steps_back += 1
-            self._largest = max(self._largest, self._before - seconds)
-        self._timed += 1
-        self._before = seconds
-        self._first, self._last = min(self._first, seconds), max(self._last, seconds)
-        self._has_year = self._has_year and moment.has_year
-        self._has_zone = self._has_zone and moment.has_zone
-
-    def range(self, where: str) -> LineTimes | None:
-        """What was seen; None if no line had a time."""
-        if not self._timed:
-            return None
-        share, order = self._timed / self._lines, (self._steps_back, self._largest)
-        return LineTimes(where, share, self._first, self._last, self._has_year, self._has_zone, *order)
+        if moment:
+            self._timed += 1
+            if moment.seconds < self._before:
+                self.steps_back += 1
+                self.largest_step_back = max(self.largest_step_back, self._before - moment.seconds)
+            self._before = moment.seconds
+            self.first, self.last = min(self.first, moment.seconds), max(self.last, moment.seconds)
+            self.has_year, self.has_zone = self.has_year and moment.has_year, self.has_zone and moment.has_zone
+        self.share = self._timed / self._lines
 
 
 JSON, ACCESS_LOG, TEXT = "JSON documents", "access log", "text"
@@ -170,6 +154,24 @@ def document_of(line: str) -> dict[str, Any] | None:
     return document if isinstance(document, dict) else None
 
 
+def flatten(document: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """The leaves of a document with their dotted names, as an index names them; each element of a list is a leaf."""
+    for name, value in document.items():
+        path = f"{prefix}{name}"
+        if isinstance(value, dict) and value:
+            yield from flatten(value, f"{path}.")
+        elif isinstance(value, list):
+            for element in value:
+                if isinstance(element, dict):
+                    yield from flatten(element, f"{path}.")
+                elif isinstance(element, list):
+                    yield path, json.dumps(element)
+                else:
+                    yield path, element
+        else:
+            yield path, value
+
+
 def read_line(line: str, kind: str) -> Content:
     """Take a line apart."""
     if kind == JSON:
@@ -179,11 +181,8 @@ def read_line(line: str, kind: str) -> Content:
     if kind == TEXT:
         return Content(True, [], text, moment, "line")
     match = _ACCESS.match(line)
-    leaves = [
-        (name, value)
-        for name, value in zip(_ACCESS_FIELDS, match.groups() if match else (), strict=False)
-        if value not in (None, "-")
-    ]
+    values = zip(_ACCESS_FIELDS, match.groups() if match else (), strict=False)
+    leaves = [(name, value) for name, value in values if value not in (None, "-")]
     return Content(match is not None, leaves, text, moment, "line")
 
 
@@ -191,11 +190,8 @@ def _read_document(line: str) -> Content:
     document = document_of(line)
     if document is None:
         return Content(False, [], line, None, "")
-    moment, time_field = None, ""
-    for name in TIME_FIELDS:
-        if name in document and (moment := time_of_value(document[name])):
-            time_field = name
-            break
+    found = ((name, time_of_value(document[name])) for name in TIME_FIELDS if name in document)
+    time_field, moment = next((one for one in found if one[1]), ("", None))
     leaves = list(flatten(document))
     text = "\n".join(str(value) for name, value in leaves if name != time_field and value is not None)
     return Content(True, leaves, text, moment, time_field)
@@ -217,11 +213,10 @@ def combined_line(line: str) -> str | None:
     if document is None or moment is None or not {"clientip", "method", "path", "status"} <= document.keys():
         return None
     when = datetime.datetime.fromtimestamp(moment.seconds, datetime.timezone.utc)
-    clock = f"{when.hour:02d}:{when.minute:02d}:{when.second:02d}"
     query = f"?{document['query']}" if "query" in document else ""
     return (
         f"{document['clientip']} - {document.get('user', '-')} "
-        f"[{when.day:02d}/{MONTHS[when.month - 1]}/{when.year}:{clock} +0000] "
+        f"[{when:%d}/{MONTHS[when.month - 1]}/{when:%Y:%H:%M:%S} +0000] "
         f'"{document["method"]} {document["path"]}{query} HTTP/{document.get("http_version", "1.1")}" '
         f"{document['status']} {document.get('bytes', '-')} "
         f'"{document.get("referrer", "-")}" "{document.get("user_agent", "-")}"'

@@ -6,21 +6,25 @@ import datetime
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import count
 
 import numpy as np
 import zstandard
 
 from paddock.console import table
 from paddock.errors import FileError, UsageError
-from paddock.inspection.lines import LineTimes, Times, combined_line, field_text, kind_of, read_line, read_lines
-from paddock.inspection.orders import SAMPLE_DOCUMENTS, Order, rank_orders
+from paddock.inspection.lines import LineTimes, combined_line, field_text, kind_of, read_line, read_lines
 from paddock.inspection.terms import (
     MOST_FIELDS,
+    SAMPLE_DOCUMENTS,
     Field,
     FieldCounter,
+    Order,
     TermCounter,
     frequency_slope,
     heaps_exponent,
+    rank_orders,
     terms_per_million,
 )
 
@@ -116,9 +120,7 @@ def inspect(
         raise UsageError("--field and --combined both say what a line is: take one of them.")
     if lines < 0:
         raise UsageError(f"--lines {lines} is no number of lines: 0 means all.")
-    view: View | None = combined_line if combined else None
-    if field:
-        view = lambda line: field_text(line, field)  # noqa: E731 - a named function would say no more
+    view: View | None = combined_line if combined else partial(field_text, name=field) if field else None
     measuring = _Measuring(source, view)
     whole = True
     for number, line in enumerate(read_lines(source)):
@@ -151,10 +153,11 @@ class _Measuring:
         self._batch_bytes = 0
         self._terms = TermCounter()
         self._growth: list[tuple[int, int]] = []
-        self._checkpoints = _checkpoints()
+        # 1,000, 2,000, 5,000, 10,000 and so on without end.
+        self._checkpoints = (times * 10**power for power in count(3) for times in (1, 2, 5))
         self._checkpoint = next(self._checkpoints)
         self._fields = FieldCounter()
-        self._times = Times()
+        self._times = LineTimes()
         self._time_fields: Counter[str] = Counter()
 
     def add(self, raw: bytes) -> None:
@@ -220,7 +223,10 @@ class _Measuring:
         self._settle()
         if not self._growth or self._growth[-1][0] != self.lines:
             self._growth.append((self.lines, self._terms.unique))
-        where = next((name for name, _ in self._time_fields.most_common() if name), "line")
+        self._times.where = next((name for name, _ in self._time_fields.most_common() if name), "line")
+        percentiles = quantiles(self._lengths, [percent / 100 for percent in range(101)])
+        first_bytes = _Zstd()
+        first_bytes.add(bytes(self._first_bytes))
         return Inspection(
             source=self._source,
             kind=self._kind,
@@ -230,36 +236,28 @@ class _Measuring:
             empty_lines=self._empty,
             undecodable_lines=self._undecodable,
             misfits=self._misfits,
-            lengths=self._length_statistics(),
-            compression=self._compression(),
+            lengths=Lengths(
+                mean=sum(length * times for length, times in self._lengths.items()) / self.lines,
+                least=min(self._lengths),
+                most=max(self._lengths),
+                quantiles={f"p{percent}": percentiles[percent] for percent in _QUANTILES},
+                percentiles=tuple(percentiles),
+            ),
+            compression=Compression(
+                first_10000_lines=self._first_lines.ratio() if self.lines >= _SAMPLE_LINES else None,
+                first_250_kilobytes=first_bytes.ratio() if len(self._first_bytes) == _SAMPLE_BYTES else None,
+                everything=self._all_lines.ratio(),
+            ),
             terms=self._term_statistics(),
             fields=self._fields.fields(),
             further_fields=self._fields.further(),
             orders=rank_orders(self._first_documents),
-            time=self._times.range(where),
-        )
-
-    def _length_statistics(self) -> Lengths:
-        percentiles = quantiles(self._lengths, [percent / 100 for percent in range(101)])
-        return Lengths(
-            mean=sum(length * count for length, count in self._lengths.items()) / self.lines,
-            least=min(self._lengths),
-            most=max(self._lengths),
-            quantiles={f"p{percent}": percentiles[percent] for percent in _QUANTILES},
-            percentiles=tuple(percentiles),
-        )
-
-    def _compression(self) -> Compression:
-        first_bytes = _Zstd()
-        first_bytes.add(bytes(self._first_bytes))
-        return Compression(
-            first_10000_lines=self._first_lines.ratio() if self.lines >= _SAMPLE_LINES else None,
-            first_250_kilobytes=first_bytes.ratio() if len(self._first_bytes) == _SAMPLE_BYTES else None,
-            everything=self._all_lines.ratio(),
+            time=self._times if self._times.share else None,
         )
 
     def _term_statistics(self) -> Terms:
-        exponent, ranks = frequency_slope(self._terms.frequencies(), self._terms.one_in)
+        terms = self._terms
+        exponent, ranks = frequency_slope(terms.frequencies(), terms.one_in)
         per_million, measured = terms_per_million(self._growth)
         sample = None
         if len(self._first_text) == _SAMPLE_BYTES:
@@ -267,10 +265,10 @@ class _Measuring:
             counter.add_words(bytes(self._first_text))
             sample = counter.unique / max(counter.occurrences, 1)
         return Terms(
-            tokens=self._terms.occurrences,
-            unique=self._terms.unique,
-            exact=self._terms.exact,
-            per_token=self._terms.unique / max(self._terms.occurrences, 1),
+            tokens=terms.occurrences,
+            unique=terms.unique,
+            exact=terms.exact,
+            per_token=terms.unique / max(terms.occurrences, 1),
             per_token_of_250_kilobytes=sample,
             growth=tuple(self._growth),
             heaps_exponent=heaps_exponent(self._growth),
@@ -305,14 +303,6 @@ class _Zstd:
         return self._before / (self._after + len(self._stream.flush()))
 
 
-def _checkpoints() -> Iterator[int]:
-    """1,000, 2,000, 5,000, 10,000 and so on without end."""
-    power = 1000
-    while True:
-        yield from (power, 2 * power, 5 * power)
-        power *= 10
-
-
 _SIZES_PER_ROW = 12
 _LARGEST_SIZE = 1_000_000  # that a recipe may ask for
 
@@ -332,8 +322,14 @@ def render(found: Inspection) -> str:
     if found.further_fields:
         parts.append(f"Fields beyond the first {MOST_FIELDS}, not listed: {found.further_fields:,}.")
     if found.orders:
-        rows = [[order.field, f"{1 - order.share:.0%}"] for order in found.orders[:_ORDERS_SHOWN]]
+        shown = found.orders[:_ORDERS_SHOWN]
+        rows = [[order.field, f"{1 - order.share:.0%}"] for order in shown]
         parts.append(table(["sorted by", "a sample becomes smaller by"], rows))
+        if addresses := " and ".join(order.field for order in shown if order.addresses):
+            parts.append(
+                f"No index is sorted by a field of the type ip: {addresses} ranks here as a keyword, and would have to "
+                f"be mapped as one."
+            )
     parts.append(f"Sizes for a recipe (corpora/README.md):\n{recipe_sizes(found)}")
     return "\n\n".join(parts)
 
@@ -343,11 +339,8 @@ def recipe_sizes(found: Inspection) -> str:
     sizes = [min(length + 1, _LARGEST_SIZE) for length in found.lengths.percentiles]
     if sizes[0] == sizes[-1]:
         return f"size: {{fixed: {sizes[0]}}}"
-    rows = [
-        ", ".join(str(size) for size in sizes[begin : begin + _SIZES_PER_ROW])
-        for begin in range(0, len(sizes), _SIZES_PER_ROW)
-    ]
-    listed = ",\n    ".join(rows)
+    rows = (sizes[begin : begin + _SIZES_PER_ROW] for begin in range(0, len(sizes), _SIZES_PER_ROW))
+    listed = ",\n    ".join(", ".join(map(str, row)) for row in rows)
     return f"size:\n  quantiles: [\n    {listed}]"
 
 
@@ -355,12 +348,12 @@ def _overview(found: Inspection) -> Iterator[tuple[str, str]]:
     yield "file", found.source
     yield "kind", found.kind
     yield "lines", f"{found.lines:,}{'' if found.whole else ' (the file goes on; --lines 0 reads all)'}"
-    if found.misfits:
-        yield "lines of another kind", f"{found.misfits:,}"
-    if found.empty_lines:
-        yield "empty lines, left out", f"{found.empty_lines:,}"
-    if found.undecodable_lines:
-        yield "lines that are no UTF-8", f"{found.undecodable_lines:,}"
+    odd = {
+        "lines of another kind": found.misfits,
+        "empty lines, left out": found.empty_lines,
+        "lines that are no UTF-8": found.undecodable_lines,
+    }
+    yield from ((what, f"{times:,}") for what, times in odd.items() if times)
     yield "bytes", f"{found.bytes:,}"
     lengths = found.lengths
     yield "line length: mean, range", f"{lengths.mean:,.1f}, {lengths.least:,} to {lengths.most:,} bytes"
@@ -372,10 +365,7 @@ def _overview(found: Inspection) -> Iterator[tuple[str, str]]:
         yield "zstd -3, first 250 kB", f"{packed.first_250_kilobytes:.2f} times smaller"
     yield "zstd -3, all these lines", f"{packed.everything:.2f} times smaller"
     yield from _terms(found.terms)
-    if found.time:
-        yield from _times(found.time)
-    else:
-        yield "time", "none found"
+    yield from _times(found.time) if found.time else [("time", "none found")]
 
 
 def _terms(terms: Terms) -> Iterator[tuple[str, str]]:
@@ -402,11 +392,8 @@ def _times(time: LineTimes) -> Iterator[tuple[str, str]]:
     doubts = [text for text, known in (("no year", time.has_year), ("no zone", time.has_zone)) if not known]
     yield "time", f"{first} to {last} UTC{' (' + ', '.join(doubts) + ')' if doubts else ''}"
     yield "time stands in", f"{time.where}, {time.share:.1%} of the lines"
-    if time.steps_back:
-        order = f"{time.steps_back:,} lines go back, by {time.largest_step_back:,.3f} s at most"
-    else:
-        order = "never goes back"
-    yield "order", order
+    back = f"{time.steps_back:,} lines go back, by {time.largest_step_back:,.3f} s at most"
+    yield "order", back if time.steps_back else "never goes back"
 
 
 def _number(value: int, exact: bool) -> str:

@@ -1,4 +1,4 @@
-"""Counts terms and the fields of documents, compiled, in memory that does not grow with the text; and how terms grow.
+"""What documents hold: terms and fields, counted in memory that does not grow with the text; orders that shrink them.
 
 Terms are kept as 64-bit hashes. When there are more of them than fit, only those whose hash ends in a zero bit
 are kept, then in two, and so on; the number of all is then the number kept times a power of two (Wegman's adaptive
@@ -7,14 +7,18 @@ sampling). With half of 500,000 kept at least, that is right to about 0.2 %.
 
 from __future__ import annotations
 
+import ipaddress
 import json
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import zstandard
 
 from paddock.compilation import compiled
+from paddock.inspection.lines import flatten
 
 # Bytes by what they are to the tokenizer.
 _BREAK, _LETTER, _DIGIT, _UNDERSCORE = 0, 1, 2, 3
@@ -114,10 +118,7 @@ def _count_values(text, keys, counts, state):  # type: ignore[no-untyped-def]
 
 
 class TermCounter:
-    """Counts terms; 16 bytes of memory for each place.
-
-    :param places: a power of two; up to half as many terms are counted exactly.
-    """
+    """Counts terms, up to half as many as there are ``places`` (a power of two, 16 bytes each) exactly."""
 
     def __init__(self, places: int = 1 << 20):
         self._keys = np.zeros(places, dtype=np.uint64)
@@ -170,24 +171,6 @@ _PLACES = 1 << 15
 _TYPES = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null", dict: "empty object"}
 
 
-def flatten(document: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """The leaves of a document with their dotted names, as an index names them; each element of a list is a leaf."""
-    for name, value in document.items():
-        path = f"{prefix}{name}"
-        if isinstance(value, dict) and value:
-            yield from flatten(value, f"{path}.")
-        elif isinstance(value, list):
-            for element in value:
-                if isinstance(element, dict):
-                    yield from flatten(element, f"{path}.")
-                elif isinstance(element, list):
-                    yield path, json.dumps(element)
-                else:
-                    yield path, element
-        else:
-            yield path, value
-
-
 @dataclass(frozen=True)
 class Field:
     """One field of the documents."""
@@ -224,8 +207,11 @@ class FieldCounter:
 
     def settle(self) -> None:
         """Count the values that were added since the last call; until then they take memory."""
-        for column in self._columns.values():
-            column.settle()
+        for column in filter(lambda one: one.waiting, self._columns.values()):
+            types = set(map(type, column.waiting))
+            column.types |= types
+            column.values.add_values(column.waiting if types == {str} else list(map(str, column.waiting)))
+            column.waiting.clear()
 
     def fields(self) -> tuple[Field, ...]:
         """What was counted, in the order in which the fields appeared."""
@@ -256,13 +242,6 @@ class _Column:
         self.types: set[type] = set()
         self.values = TermCounter(_PLACES)
 
-    def settle(self) -> None:
-        if self.waiting:
-            types = set(map(type, self.waiting))
-            self.types |= types
-            self.values.add_values(self.waiting if types == {str} else [str(value) for value in self.waiting])
-            self.waiting.clear()
-
 
 _MILLION = 1_000_000
 _RANKS_PER_DECADE = 20
@@ -272,9 +251,9 @@ _LEAST_DOCUMENTS = 1000  # the growth before is that of single documents
 _ENOUGH_TO_EXTRAPOLATE = 10_000
 
 
-def slope(x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray) -> float:
+def slope(x: np.ndarray, y: np.ndarray) -> float:
     """The slope of the least-squares line through points with at least two different x."""
-    return float(np.polyfit(np.asarray(x, dtype=float), np.asarray(y, dtype=float), 1)[0])
+    return float(np.polyfit(x, y, 1)[0])
 
 
 def frequency_slope(frequencies: np.ndarray, one_in: int = 1) -> tuple[float | None, int]:
@@ -303,7 +282,7 @@ def heaps_exponent(growth: Sequence[tuple[int, int]]) -> float | None:
     curve = [(documents, terms) for documents, terms in growth if documents >= _LEAST_DOCUMENTS and terms]
     if len(curve) < 2:
         return None
-    return slope(np.log([documents for documents, _ in curve]), np.log([terms for _, terms in curve]))
+    return slope(*np.log(curve).T)
 
 
 def terms_per_million(growth: Sequence[tuple[int, int]]) -> tuple[int | None, bool]:
@@ -312,12 +291,91 @@ def terms_per_million(growth: Sequence[tuple[int, int]]) -> tuple[int | None, bo
     With 10,000 documents or more, but less than a million, the curve is carried on with the slope of its last part
     (from a tenth of the documents on); with fewer, None.
     """
-    for documents, terms in growth:
-        if documents == _MILLION:
-            return terms, True
+    if _MILLION in (measured := dict(growth)):
+        return measured[_MILLION], True
     documents, terms = growth[-1]
     last = [point for point in growth if 10 * point[0] >= documents and point[1]]
     if not _ENOUGH_TO_EXTRAPOLATE <= documents < _MILLION or len(last) < 2:
         return None, False
-    exponent = max(0.0, slope(np.log([point[0] for point in last]), np.log([point[1] for point in last])))
+    exponent = max(0.0, slope(*np.log(last).T))
     return round(terms * (_MILLION / documents) ** exponent), False
+
+
+# Enough for values to come again, and few enough to be sorted a dozen times while somebody waits.
+SAMPLE_DOCUMENTS = 10_000
+# About what Elasticsearch's codec best_compression packs at once.
+_BLOCK_BYTES = 60 << 10
+# An order by a value that hardly ever comes again brings nothing together; a field that is often absent, little.
+_MOST_DISTINCT, _LEAST_PRESENT = 0.5, 0.5
+_TIME = "@timestamp"
+
+
+@dataclass(frozen=True)
+class Order:
+    """Documents sorted by one field, those with the same value in their own order.
+
+    :param strings: whether all its values are strings.
+    :param addresses: whether all are IP addresses: no index is sorted by a field of the type ip.
+    :param share: size of the sample, compressed in blocks, in that order, of its size in its own; below 1 is smaller.
+    """
+
+    field: str
+    strings: bool
+    addresses: bool
+    share: float
+
+
+def rank_orders(lines: Iterable[bytes]) -> tuple[Order, ...]:
+    """The orders in which the first 10,000 JSON documents of the lines become smaller, the smallest first."""
+    documents: list[tuple[bytes, dict[str, Any]]] = []
+    for line in lines:
+        try:
+            document = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(document, dict):
+            leaves = [(name, value) for name, value in flatten(document) if isinstance(value, str | int | float)]
+            times = Counter(name for name, _ in leaves)
+            # A field with several values is none to sort by.
+            documents.append((line, {name: value for name, value in leaves if times[name] == 1}))
+        if len(documents) == SAMPLE_DOCUMENTS:
+            break
+    present: dict[str, list[Any]] = {}
+    for _, values in documents:
+        for name, value in values.items():
+            present.setdefault(name, []).append(value)
+    own = _blocks_size(line for line, _ in documents)
+    orders = []
+    for name, found in present.items():
+        distinct = {(type(value), value) for value in found}
+        few = 1 < len(distinct) <= _MOST_DISTINCT * len(documents)
+        if name == _TIME or not few or len(found) < _LEAST_PRESENT * len(documents):
+            continue
+        # As an index sorts: documents without the field last, and time breaks no order that is there already.
+        ordered = sorted(
+            documents, key=lambda one: (name not in one[1], type(one[1].get(name)).__name__, one[1].get(name, 0))
+        )
+        share = _blocks_size(line for line, _ in ordered) / own
+        if share < 1:
+            strings = all(kind is str for kind, _ in distinct)
+            orders.append(Order(name, strings, strings and all(_is_address(text) for _, text in distinct), share))
+    return tuple(sorted(orders, key=lambda order: order.share))
+
+
+def _is_address(text: str) -> bool:
+    try:
+        return bool(ipaddress.ip_address(text))
+    except ValueError:
+        return False
+
+
+def _blocks_size(lines: Iterable[bytes]) -> int:
+    """Bytes of all lines, compressed block by block."""
+    compressor = zstandard.ZstdCompressor(level=3)
+    total, block = 0, bytearray()
+    for line in lines:
+        block += line
+        if len(block) >= _BLOCK_BYTES:
+            total += len(compressor.compress(block))
+            block.clear()
+    return total + len(compressor.compress(block)) if block else total

@@ -89,7 +89,6 @@ class RaceProcesses:
 
     Looking into a process costs more than listing it, so what was once looked into is remembered.
 
-    :param race_id: Rally's race id.
     :param folder: Rally's folder of the race; None: the one below this RALLY_HOME.
     """
 
@@ -100,7 +99,7 @@ class RaceProcesses:
 
     def drivers(self) -> list[psutil.Process]:
         """Rally itself: its main process and its actors, load workers among them."""
-        return [process for process in psutil.process_iter() if self._is_driver(process)]
+        return list(filter(self._is_driver, psutil.process_iter()))
 
     def driver_pids(self) -> list[int]:
         """Process ids of :meth:`drivers`."""
@@ -108,7 +107,7 @@ class RaceProcesses:
 
     def nodes(self) -> list[psutil.Process]:
         """Elasticsearch processes that run from the race's folder."""
-        return [process for process in psutil.process_iter() if self._is_node(process)]
+        return list(filter(self._is_node, psutil.process_iter()))
 
     def all(self) -> list[psutil.Process]:
         """Everything of the race that is alive, except this process."""
@@ -128,8 +127,7 @@ class RaceProcesses:
         try:
             words = process.cmdline()
             is_java = bool(words) and Path(words[0]).name == "java"
-            runs_from = is_java and any(self._path.search(word) for word in words)
-            return runs_from and _pid_namespace(process.pid) == _pid_namespace()
+            return is_java and any(map(self._path.search, words)) and _pid_namespace(process.pid) == _pid_namespace()
         except (psutil.Error, OSError):
             return False
 
@@ -166,10 +164,8 @@ def _text(file: str) -> str:
 
 @dataclass(frozen=True)
 class Ledger:
-    """One running race.
+    """One running race, its folder, and the process that watches over it.
 
-    :param folder: Rally's folder of the race.
-    :param watcher: the process that watches over it.
     :param started: epoch seconds, for people; nothing is decided by it.
     :param data_paths: folders outside Rally's that its nodes fill.
     """
@@ -233,20 +229,19 @@ def written_down(race_id: str, data_paths: Sequence[Path] = ()) -> Iterator[Ledg
         _clear(ledger)
 
 
-def _clear(ledger: Ledger) -> list[int]:
+def _clear(ledger: Ledger) -> int:
     """End what is left of that race and remove what it left on disk; its logs and its race.json stay.
 
-    :returns: ids of the processes that were ended.
+    :returns: how many processes were ended.
     """
     processes = RaceProcesses(ledger.race_id, Path(ledger.folder)).all()
-    ended = [process.pid for process in processes]
     still_there = end(processes)
     for folder in _on_disk(ledger):
         shutil.rmtree(folder, ignore_errors=True)
     _remove_secrets(ledger.race_id)
     if not still_there:
         ledger.file.unlink(missing_ok=True)
-    return ended
+    return len(processes)
 
 
 def _clear_abandoned() -> list[str]:
@@ -273,7 +268,7 @@ def _clear_abandoned() -> list[str]:
             )
         elif not ledger.watcher.is_alive:
             ended = _clear(ledger)
-            what = f"{len(ended)} processes of it were ended" if ended else "nothing of it was running any more"
+            what = f"{ended} processes of it were ended" if ended else "nothing of it was running any more"
             sentences.append(f"The race {ledger.race_id} was cut off before; {what}, and its installation was removed.")
     return sentences
 

@@ -24,12 +24,7 @@ LOCK_MEMORY = ("prlimit", "--memlock=unlimited:unlimited")
 
 @dataclass(frozen=True)
 class Identity:
-    """How to start a program so that it is not root to itself.
-
-    :param prefix: words before the command.
-    :param popen: further arguments of subprocess.Popen.
-    :param environment: variables to set.
-    """
+    """How to start a program so that it is not root to itself: words before it, arguments of Popen, variables."""
 
     prefix: tuple[str, ...] = ()
     popen: Mapping[str, Any] = field(default_factory=dict)
@@ -63,10 +58,7 @@ def choose_identity(
 
 
 def runs_as(provisions: bool) -> str:
-    """As whom :func:`choose_identity` lets a race run, in words; nothing is changed for it.
-
-    :param provisions: whether Rally starts a node.
-    """
+    """As whom :func:`choose_identity` lets a race run, in words; nothing is changed for it."""
     if os.geteuid() != 0:
         return "an ordinary user"
     if not provisions:
@@ -75,10 +67,7 @@ def runs_as(provisions: bool) -> str:
 
 
 def pasted_before(provisions: bool) -> tuple[str, ...]:
-    """What root types before Rally's command to be the one that :func:`choose_identity` makes of it.
-
-    :param provisions: whether Rally starts a node.
-    """
+    """What root types before Rally's command to be the one that :func:`choose_identity` makes of it."""
     if os.geteuid() != 0 or not provisions:
         return ()
     return NAMESPACE if namespaces_work() else ("runuser", "-u", _other_name(), "--")

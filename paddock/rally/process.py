@@ -68,9 +68,7 @@ class OutputReader:
         text = self._rest + text
         lines = re.split(r"\r\n|\n|\r|\x1b\[\d+D", text)
         self._rest = lines.pop()
-        events: list[TaskProgress | Note] = []
-        for line in lines:
-            events += self._read(line)
+        events = [event for line in lines for event in self._read(line)]
         # A progress line is complete when its percentage is, though no line end follows it.
         if _TASK.search(_CONTROL.sub("", self._rest)):
             events += self._read(self._rest)
@@ -79,12 +77,9 @@ class OutputReader:
 
     def _read(self, line: str) -> list[TaskProgress | Note]:
         plain = _CONTROL.sub("", line).strip()
-        found: list[TaskProgress | Note] = [
-            TaskProgress(match["task"], int(match["percent"])) for match in _TASK.finditer(plain)
-        ]
-        if not found and (note := _NOTE.search(plain)):
+        if not (found := list(_TASK.finditer(plain))) and (note := _NOTE.search(plain)):
             return [Note(note["level"], note["text"].strip())]
-        return found
+        return [TaskProgress(match["task"], int(match["percent"])) for match in found]
 
 
 def seconds_left(percent: int, elapsed: float) -> float | None:

@@ -42,13 +42,10 @@ class ClientOptions:
 class RaceRequest:
     """One race.
 
-    :param race_id: becomes Rally's race id.
-    :param track: the folder of the track.
     :param engine: the Elasticsearch to provision; None to race against ``target_hosts``.
     :param cars: names of the team's cars, the one with the base configuration first.
     :param target_hosts: "host:port,..." of an existing cluster, or None.
     :param circumstances: the machine, kept with the user tags; a command to repeat the race elsewhere lacks them.
-    :param on_error: Rally's --on-error.
     :param data_path: the folder outside Rally's that car_params give to the node, cleared up after it; or None.
     :param memory_lock: whether a car asks the node to lock its memory.
     :param clusters: clusters of its own, side by side, in the place of ``engine`` and ``target_hosts``; those that are

@@ -8,6 +8,7 @@ progress display; its TargetHosts ends in a traceback, or in a host that does no
 from __future__ import annotations
 
 import base64
+import contextlib
 import itertools
 import json
 import ssl
@@ -166,15 +167,13 @@ class Cluster:
 
     def __init__(self, endpoint: Endpoint):
         self._urls = list(endpoint.urls)
-        headers = {"accept": "application/json"}
-        if endpoint.authorization:
-            headers["authorization"] = endpoint.authorization
+        login = {"authorization": endpoint.authorization} if endpoint.authorization else {}
         if endpoint.tls.get("cert_reqs") == "CERT_NONE":
             # The user asked for it; a warning per connection in the middle of the progress display helps nobody.
             urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
         self._http = urllib3.PoolManager(
             num_pools=max(4, len(self._urls)),
-            headers=headers,
+            headers={"accept": "application/json", **login},
             retries=False,
             timeout=urllib3.Timeout(connect=endpoint.timeout, read=endpoint.timeout),
             **endpoint.tls,
@@ -228,21 +227,15 @@ class Cluster:
                 cause = error
                 self._urls.append(self._urls.pop(0))
                 continue
-            return _parsed(path, answer.status, answer.data)
+            answered, value = f"The cluster answered {path.split('?')[0]} with", None
+            if answer.status != 200:
+                raise BadAnswer(f"{answered} HTTP status {answer.status}.", answer.status)
+            with contextlib.suppress(ValueError):
+                value = json.loads(answer.data)
+            if not isinstance(value, dict):
+                raise BadAnswer(f"{answered} something that is no JSON object.", answer.status)
+            return value
         raise Unreachable(f"No answer from the cluster ({type(cause).__name__}).") from cause
-
-
-def _parsed(path: str, status: int, body: bytes) -> dict[str, Any]:
-    question = path.split("?")[0]
-    if status != 200:
-        raise BadAnswer(f"The cluster answered {question} with HTTP status {status}.", status)
-    try:
-        value = json.loads(body)
-    except ValueError:
-        value = None
-    if not isinstance(value, dict):
-        raise BadAnswer(f"The cluster answered {question} with something that is no JSON object.", status)
-    return value
 
 
 def check_cluster(endpoint: Endpoint) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -14,36 +14,15 @@ from paddock.plain_values import built
 # The parts of a node's settings that can change how fast it is; the rest is names and addresses.
 _NODE_SETTINGS = ("indices.", "node.", "bootstrap.", "thread_pool.", "processors", "path.data", "index.")
 _INDEX_SETTINGS = (
-    "index.number_of_shards",
-    "index.number_of_replicas",
-    "index.refresh_interval",
-    "index.codec",
-    "index.mode",
-    "index.store.type",
-    "index.store.preload",
-    "index.sort.field",
-    "index.search.idle.after",
-    "index.auto_expand_replicas",
-    "index.translog.",
-    "index.merge.",
+    *("index.number_of_shards", "index.number_of_replicas", "index.refresh_interval", "index.codec", "index.mode"),
+    *("index.store.type", "index.store.preload", "index.sort.field", "index.search.idle.after"),
+    *("index.auto_expand_replicas", "index.translog.", "index.merge."),
 )
-# Where _stats has the counters of an index, by the names of the fields of IndexCounters.
-INDEX_FIGURES = {
-    "documents": "primaries.docs.count",
-    "indexed": "primaries.indexing.index_total",
-    "index_failed": "primaries.indexing.index_failed",
-    "primary_store_bytes": "primaries.store.size_in_bytes",
-    "store_bytes": "total.store.size_in_bytes",
-    "segments": "total.segments.count",
-    "merges_running": "total.merges.current",
-    "merges": "total.merges.total",
-    "merge_milliseconds": "total.merges.total_time_in_millis",
-    "refreshes": "total.refresh.total",
-    "refresh_milliseconds": "total.refresh.total_time_in_millis",
-    "flushes": "total.flush.total",
-    "flush_milliseconds": "total.flush.total_time_in_millis",
-    "queries": "total.search.query_total",
-}
+
+
+def _at(path: str) -> Any:
+    """A counter of an index, and where _stats has it."""
+    return field(default=0, metadata={"path": path})
 
 
 @dataclass(frozen=True)
@@ -58,27 +37,30 @@ class IndexCounters:
     :param indexed: indexing operations done, replacements included.
     :param store_bytes: size as _stats reports it; Elasticsearch renews that figure every 10 s only.
     :param segment_bytes: size of the segments that a search reads, up to date; None if it was not to be had.
-    :param merges_running: merges that run at this moment.
     :param queries: shard queries done.
     """
 
     uuid: str
-    documents: int = 0
-    indexed: int = 0
-    index_failed: int = 0
-    primary_store_bytes: int = 0
-    store_bytes: int = 0
+    documents: int = _at("primaries.docs.count")
+    indexed: int = _at("primaries.indexing.index_total")
+    index_failed: int = _at("primaries.indexing.index_failed")
+    primary_store_bytes: int = _at("primaries.store.size_in_bytes")
+    store_bytes: int = _at("total.store.size_in_bytes")
     primary_segment_bytes: int | None = None
     segment_bytes: int | None = None
-    segments: int = 0
-    merges_running: int = 0
-    merges: int = 0
-    merge_milliseconds: int = 0
-    refreshes: int = 0
-    refresh_milliseconds: int = 0
-    flushes: int = 0
-    flush_milliseconds: int = 0
-    queries: int = 0
+    segments: int = _at("total.segments.count")
+    merges_running: int = _at("total.merges.current")
+    merges: int = _at("total.merges.total")
+    merge_milliseconds: int = _at("total.merges.total_time_in_millis")
+    refreshes: int = _at("total.refresh.total")
+    refresh_milliseconds: int = _at("total.refresh.total_time_in_millis")
+    flushes: int = _at("total.flush.total")
+    flush_milliseconds: int = _at("total.flush.total_time_in_millis")
+    queries: int = _at("total.search.query_total")
+
+
+# Where _stats has the counters of an index, by the names of the fields.
+INDEX_FIGURES = {one.name: one.metadata["path"] for one in fields(IndexCounters) if one.metadata}
 
 
 @dataclass(frozen=True)
@@ -253,13 +235,12 @@ def number_at(value: Any, path: str) -> int:
 
 def _segment_bytes(listed: Mapping[str, Any]) -> tuple[int, int]:
     """Bytes of the primaries and of all shards."""
-    primary = total = 0
-    for copies in listed.get("shards", {}).values():
-        for copy in copies:
-            size = sum(segment["size_in_bytes"] for segment in copy.get("segments", {}).values())
-            total += size
-            primary += size if copy.get("routing", {}).get("primary") else 0
-    return primary, total
+    copies = [
+        (copy.get("routing", {}).get("primary"), sum(one["size_in_bytes"] for one in copy.get("segments", {}).values()))
+        for shard in listed.get("shards", {}).values()
+        for copy in shard
+    ]
+    return sum(size for primary, size in copies if primary), sum(size for _, size in copies)
 
 
 def _wanted(values: Mapping[str, Any], prefixes: tuple[str, ...]) -> dict[str, Any]:

@@ -1,7 +1,8 @@
-"""A thread that writes one sample a second to a file, beside a running race."""
+"""A thread that writes one sample a second to a file, beside a running race: of the cluster, its nodes, the driver."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import threading
@@ -9,20 +10,20 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 from typing import Any, BinaryIO
 
 import psutil
 
 from paddock.sampling import records
 from paddock.sampling.cluster import BadAnswer, Cluster, Endpoint, Unreachable
-from paddock.sampling.processes import DriverMeter, NodeProcesses
-from paddock.sampling.records import DriverUsage, IndexCounters, NodeCounters, Sample
+from paddock.sampling.records import DriverUsage, IndexCounters, NodeCounters, ProcessUsage, Sample
 
 # A stop waits for the question that is under way, which takes no longer than its timeout.
 _STOP_PATIENCE_SECONDS = 15.0
 # Settings may be changed at any time, but seldom are; new indices are looked at at once.
 _SETTINGS_SECONDS = 5.0
+# The JVM notes its start a moment after its process was made; a pid that was given out again is younger than that.
+_SAME_START_SECONDS = 30.0
 
 
 class Sampler:
@@ -61,9 +62,7 @@ class Sampler:
         self.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     def _run(self) -> None:
@@ -78,8 +77,7 @@ class Sampler:
 
     def _sample_into(self, file: BinaryIO) -> None:
         cluster = Cluster(self._endpoint)
-        observer = ClusterObserver(cluster)
-        driver = DriverMeter()
+        observer, driver = ClusterObserver(cluster), DriverMeter()
         began, began_at = time.monotonic(), time.time()
         previous = began
         try:
@@ -87,6 +85,10 @@ class Sampler:
                 reading = observer.read()
                 now = time.monotonic()
                 elapsed = now - previous if previous > began else 0.0
+                pids: list[int] = []
+                # Looking for processes while they end can fail in many ways; the next second shows the rest of them.
+                with contextlib.suppress(Exception):
+                    pids += self._driver_pids()
                 sample = Sample(
                     time=round(began_at + reading.moment - began, 3),
                     seconds=round(reading.moment - began, 3),
@@ -95,7 +97,7 @@ class Sampler:
                     nodes=reading.nodes,
                     indices=reading.indices,
                     steal_percent=getattr(psutil.cpu_times_percent(), "steal", 0.0),  # since it was asked last
-                    driver=self._driver(driver, elapsed),
+                    driver=driver.read(pids, elapsed),
                 )
                 previous = now
                 for news in reading.news:
@@ -106,14 +108,6 @@ class Sampler:
                 self._stopping.wait((math.floor(passed / self._interval) + 1) * self._interval - passed)
         finally:
             cluster.close()
-
-    def _driver(self, meter: DriverMeter, elapsed: float) -> DriverUsage:
-        try:
-            pids = list(self._driver_pids())
-        except Exception:
-            # Looking for processes while they end can fail in many ways; the next second shows the rest of them.
-            pids = []
-        return meter.read(pids, elapsed)
 
 
 @dataclass
@@ -209,6 +203,81 @@ class ClusterObserver:
         if settings != self._settings:
             self._settings = settings
             reading.news.append({"kind": "settings", "indices": settings})
+
+
+class DriverMeter:
+    """Adds up processes that come and go: the CPU time of one that has ended stays in the sum."""
+
+    def __init__(self) -> None:
+        self._cpu: dict[tuple[int, float], float] = {}
+
+    def read(self, pids: Iterable[int], elapsed: float) -> DriverUsage:
+        """Look at those processes now.
+
+        :param pids: the driver's processes as of now; ids of processes that have ended do no harm.
+        :param elapsed: seconds since the previous reading, 0 for the first one.
+        """
+        alive, resident, busiest = 0, 0, 0.0
+        for pid in set(pids):
+            try:
+                process = psutil.Process(pid)
+                with process.oneshot():
+                    key = (pid, process.create_time())
+                    times = process.cpu_times()
+                    memory = process.memory_info().rss
+            except psutil.Error:
+                continue
+            cpu = times.user + times.system
+            if elapsed > 0:
+                # The first sight of a process tells nothing about the time since the previous reading.
+                busiest = max(busiest, (cpu - self._cpu.get(key, cpu)) / elapsed)
+            self._cpu[key] = cpu
+            alive += 1
+            resident += memory
+        return DriverUsage(alive, round(sum(self._cpu.values()), 3), resident, round(busiest, 3))
+
+
+class NodeProcesses:
+    """The processes of those nodes that run on this machine."""
+
+    def __init__(self) -> None:
+        self._processes: dict[str, psutil.Process] = {}
+
+    def find(self, information: Mapping[str, Any]) -> None:
+        """Recognise them by what a _nodes answer says: the process id alone may be that of another machine."""
+        self._processes = {}
+        for node_id, node in information.get("nodes", {}).items():
+            jvm = node.get("jvm", {})
+            pid, start = node.get("process", {}).get("id"), jvm.get("start_time_in_millis")
+            if not isinstance(pid, int) or not isinstance(start, int):
+                continue
+            with contextlib.suppress(psutil.Error):
+                process = psutil.Process(pid)
+                if abs(process.create_time() - start / 1000) < _SAME_START_SECONDS:
+                    self._processes[node_id] = process
+
+    def read(self) -> dict[str, ProcessUsage]:
+        """Their figures now, by node id; those that have ended are left out."""
+        usage = {}
+        for node_id, process in self._processes.items():
+            with contextlib.suppress(psutil.Error):
+                if not process.is_running():
+                    continue
+                times = process.cpu_times()
+                usage[node_id] = ProcessUsage(
+                    pid=process.pid,
+                    cpu_seconds=round(times.user + times.system, 3),
+                    resident_bytes=process.memory_info().rss,
+                    written_bytes=_written(process),
+                )
+        return usage
+
+
+def _written(process: psutil.Process) -> int | None:
+    try:
+        return int(process.io_counters().write_bytes)
+    except (psutil.Error, AttributeError, OSError):
+        return None
 
 
 def _write(file: BinaryIO, line: dict[str, Any]) -> None:

@@ -73,7 +73,7 @@ def _with_orders(
 def _orders(content: Mapping[str, Any], options: TournamentOptions) -> list[str]:
     """The orders of the corpus that the track's index can have, the one that makes a sample smallest first."""
     # Compiled code, which lists of tournaments do not wait for.
-    from paddock.inspection.orders import SAMPLE_DOCUMENTS, rank_orders
+    from paddock.inspection.terms import SAMPLE_DOCUMENTS, rank_orders
 
     mappings, sortable = _mapped(content["track"])
     corpus = options.corpus or content.get("corpus")

@@ -2,14 +2,15 @@
 
 from paddock.tracks.catalogue import (
     Challenge,
+    Parameter,
     Track,
     check_distribution,
     check_parameters,
     load_track,
     load_tracks,
+    read_parameters,
     track_names,
 )
-from paddock.tracks.parameters import Parameter, read_parameters
 
 __all__ = [
     "Challenge",

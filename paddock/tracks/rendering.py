@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import io
 import json
 import re
 from bisect import bisect_right
@@ -39,9 +40,7 @@ def index_mappings(folder: Path) -> dict[str, Any]:
     """The mapping of the index of a track's folder, with every parameter left at its default."""
     from esrally.track import loader
 
-    text = loader.render_template_from_file(
-        str(folder / "index.json"), {}, complete_track_params=loader.CompleteTrackParams()
-    )
+    text = _checked_text(folder / "index.json", {}, loader.CompleteTrackParams())
     mappings: dict[str, Any] = json.loads(text)["mappings"]
     return mappings
 
@@ -57,24 +56,38 @@ def _contents(folder: Path) -> str:
 @functools.lru_cache(maxsize=64)
 def _rendered(folder: Path, params_text: str, _contents: str) -> tuple[str, frozenset[str]]:
     """The specification as JSON, so that nobody changes another's, and the names of its parameters."""
-    import jinja2
     from esrally.track import loader
 
-    path, params = folder / "track.json", json.loads(params_text)
+    params = json.loads(params_text)
     names = loader.CompleteTrackParams(user_specified_track_params=dict(params))
-    try:
-        text = loader.render_template_from_file(str(path), dict(params), complete_track_params=names)
-        specification: dict[str, Any] = json.loads(text)
-    except (jinja2.TemplateError, json.JSONDecodeError, loader.TrackSyntaxError, TypeError, AttributeError) as error:
-        raise _located(path, params, error) from error
-    _check_schema(path, specification)
+    text = _checked_text(folder / "track.json", params, names)
+    specification: dict[str, Any] = json.loads(text)
+    _check_schema(folder / "track.json", specification)
     bodies = [index["body"] for index in specification.get("indices", []) if "body" in index]
     for body in (*bodies, *(template["template"] for template in specification.get("composable-templates", []))):
-        _check_index(folder / body, params, names)
+        if not (folder / body).is_file():
+            raise FileError(folder / body, "track.json names this file, but it does not exist.")
+        _checked_text(folder / body, params, names)
     unused = sorted(names.unused_user_defined_track_params())
     if unused:
         raise UsageError(f"The track '{folder.name}' does not use the parameter {', '.join(unused)}: leave it out.")
     return text, frozenset(names.track_defined_params)
+
+
+def _checked_text(path: Path, params: Mapping[str, Any], names: Any) -> str:
+    """The JSON that Rally makes of a template; ``names`` takes in the parameters in it.
+
+    :raises FileError: if it cannot be rendered, or is no JSON then; with the place.
+    """
+    import jinja2
+    from esrally.track import loader
+
+    try:
+        text: str = loader.render_template_from_file(str(path), dict(params), complete_track_params=names)
+        json.loads(text)
+    except (jinja2.TemplateError, json.JSONDecodeError, loader.TrackSyntaxError, TypeError, AttributeError) as error:
+        raise _located(path, params, error) from error
+    return text
 
 
 def build_track(
@@ -87,19 +100,20 @@ def build_track(
     import esrally.config
     import esrally.exceptions
     from esrally.track import loader
+    from esrally.utils import modules
 
     path = folder / "track.json"
     names = loader.CompleteTrackParams(user_specified_track_params=dict(params))
-    reader = loader.TrackSpecificationReader(
-        track_params=dict(params), complete_track_params=names, selected_challenge=challenge
-    )
+    reader = loader.TrackSpecificationReader(dict(params), names, challenge)
     try:
         # A copy: Rally completes operations in place.
         track = reader(folder.name, json.loads(json.dumps(specification)), str(folder), str(path))
         configuration = esrally.config.Config()
         configuration.add(esrally.config.Scope.application, "track", "test.mode.enabled", test_mode)
         loader.TestModeTrackProcessor(configuration).on_after_load_track(track)
-        _load_plugins(folder)
+        plugins = modules.ComponentLoader(root_path=str(folder), component_entry_point="track")
+        for module in plugins.load() if plugins.can_load() else ():
+            module.register(_ParameterSourcesOnly())
         for task in track.selected_challenge_or_default.schedule:
             for leaf in task:
                 loader.operation_parameters(track, leaf)
@@ -119,38 +133,10 @@ class _ParameterSourcesOnly:
 
         params.register_param_source_for_name(name, source)
 
-    def register_runner(self, name: str, runner: Any, **options: Any) -> None:
-        """Runners are not needed to check a track."""
+    def register_runner(self, *_: Any, **__: Any) -> None:
+        """Neither runners nor schedules nor what prepares a corpus are needed to check a track."""
 
-    def register_scheduler(self, name: str, scheduler: Any) -> None:
-        """Nor are schedules."""
-
-    def register_track_processor(self, processor: Any) -> None:
-        """Nor is what prepares a corpus."""
-
-
-def _load_plugins(folder: Path) -> None:
-    from esrally.utils import modules
-
-    component = modules.ComponentLoader(root_path=str(folder), component_entry_point="track")
-    if component.can_load():
-        for module in component.load():
-            module.register(_ParameterSourcesOnly())
-
-
-def _check_index(path: Path, params: Mapping[str, Any], names: Any) -> None:
-    import jinja2
-    from esrally.track import loader
-
-    try:
-        source = loader.TemplateSource(str(path.parent), path.name)
-        source.load_template_from_string(path.read_text(encoding="utf-8"))
-        loader.register_all_params_in_track(source.assembled_source, names)
-        json.loads(_render(source.assembled_source, path, params))
-    except FileNotFoundError:
-        raise FileError(path, "track.json names this file, but it does not exist.") from None
-    except (jinja2.TemplateError, json.JSONDecodeError, TypeError, AttributeError) as error:
-        raise _located(path, params, error) from error
+    register_scheduler = register_track_processor = register_runner
 
 
 def _check_schema(path: Path, specification: Any) -> None:
@@ -168,10 +154,16 @@ def _check_schema(path: Path, specification: Any) -> None:
 def _located(path: Path, params: Mapping[str, Any], error: Exception) -> FileError:
     """The error again, with the file and the line that it comes from as exactly as they can be known."""
     import jinja2
+    from esrally.track import loader
 
     sources: list[Path] = []
     try:
-        marked = _render(_assembled_with_marks(path, sources), path, params)
+        marked = loader.render_template(
+            template_source=_assembled_with_marks(path, sources),
+            template_vars=dict(params),
+            template_internal_vars=loader.default_internal_template_vars(),
+            loader=jinja2.FileSystemLoader(str(path.parent)),
+        )
     except FileError as found:
         return found
     except (jinja2.TemplateError, TypeError, AttributeError) as problem:
@@ -190,22 +182,11 @@ def _assembled_with_marks(path: Path, sources: list[Path]) -> str:
     """The template and all that it collects, marked; ``sources`` gets the files in the order of their numbers."""
     from esrally.track import loader
 
-    class MarkedSource:
-        """Reads a collected part, as Rally's FileSource does, and marks it."""
+    def marked(name: str, *_: Any, **__: Any) -> io.StringIO:
+        """Opens a collected part, as Rally's FileSource does, and marks it."""
+        return io.StringIO(_with_marks(Path(name), sources))
 
-        def __init__(self, name: str, *_: Any, **__: Any):
-            self._path = Path(name)
-
-        def __enter__(self) -> MarkedSource:
-            return self
-
-        def __exit__(self, *_: object) -> None:
-            """Nothing is held open."""
-
-        def read(self) -> str:
-            return _with_marks(self._path, sources)
-
-    source = loader.TemplateSource(str(path.parent), path.name, source=MarkedSource)
+    source = loader.TemplateSource(str(path.parent), path.name, source=marked)
     source.load_template_from_string(_with_marks(path, sources))
     assembled: str = source.assembled_source
     return assembled
@@ -227,10 +208,8 @@ def _with_marks(path: Path, sources: list[Path]) -> str:
     pieces = []
     for line, kind, value in environment.lex(text):
         if kind == "data":
-            pieces.append(f"\x01{number}:{line}\x02")
-            first, *rest = str(value).split("\n")
-            pieces.append(first)
-            pieces.extend(f"\n\x01{number}:{line + below}\x02{piece}" for below, piece in enumerate(rest, start=1))
+            marked = (f"\x01{number}:{at}\x02{piece}" for at, piece in enumerate(str(value).split("\n"), start=line))
+            pieces.append("\n".join(marked))
         else:
             pieces.append(str(value))
     return "".join(pieces)
@@ -240,26 +219,12 @@ def _without_marks(marked: str) -> tuple[str, list[tuple[int, int, int]]]:
     """The text alone, and for every mark its offset in it, the number of the file and the line."""
     pieces, origins, length, end = [], [], 0, 0
     for mark in _MARK.finditer(marked):
-        piece = marked[end : mark.start()]
-        pieces.append(piece)
-        length += len(piece)
+        pieces.append(marked[end : mark.start()])
+        length += len(pieces[-1])
         origins.append((length, int(mark[1]), int(mark[2])))
         end = mark.end()
     pieces.append(marked[end:])
     return "".join(pieces), origins or [(0, 0, 1)]
-
-
-def _render(assembled: str, path: Path, params: Mapping[str, Any]) -> str:
-    import jinja2
-    from esrally.track import loader
-
-    rendered: str = loader.render_template(
-        template_source=assembled,
-        template_vars=dict(params),
-        template_internal_vars=loader.default_internal_template_vars(),
-        loader=jinja2.FileSystemLoader(str(path.parent)),
-    )
-    return rendered
 
 
 def _one_line(error: Exception) -> str:

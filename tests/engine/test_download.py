@@ -218,6 +218,15 @@ def test_a_full_disk_is_said_before_the_download(server: Server, monkeypatch: py
     assert server.requests == []
 
 
+def test_a_folder_that_cannot_be_written_to_is_said_before_the_download(server: Server) -> None:
+    """A cache that is mounted read-only, say: the sentence names it and the way out, and nothing is downloaded."""
+    paths.benchmarks_folder().mkdir(parents=True)
+    paths.distributions_folder().symlink_to("/proc/self")  # where not even root can make a file
+    with pytest.raises(MachineError, match=r"benchmarks/distributions, where an Elasticsearch is put, .*RALLY_HOME"):
+        download.fetch(RELEASE, quiet)
+    assert server.requests == []
+
+
 def _fetch_in_child(_: int) -> str:
     return str(download.fetch(RELEASE, quiet))
 
@@ -269,7 +278,7 @@ def test_a_module_is_added_once_for_its_source(server: Server, monkeypatch: pyte
         compiled.append(([jar.name for jar in libraries.iterdir()], java.name, compiler.read_bytes() == ZIP))
         return {"a.jar": b"classes"}
 
-    monkeypatch.setattr(download.root_module, "compile_module", compile_module)
+    monkeypatch.setattr(download, "compile_module", compile_module)
     with_module = dataclasses.replace(RELEASE, root_plugin="parameters")
     for _ in range(2):
         archive = download.fetch(with_module, quiet)
@@ -281,7 +290,7 @@ def test_a_module_is_added_once_for_its_source(server: Server, monkeypatch: pyte
     else:
         with zipfile.ZipFile(archive) as packed:
             assert packed.read(name) == b"classes"
-    monkeypatch.setattr(download.root_module, "fingerprint", lambda: "of another source")
+    monkeypatch.setattr(download, "fingerprint", lambda: "of another source")
     assert not download.is_present(with_module)
     assert not download.is_present(RELEASE)
     download.fetch(with_module, quiet)
@@ -294,6 +303,28 @@ def test_an_unknown_version_names_the_known_ones() -> None:
 
     with pytest.raises(UsageError, match=r"8\.8\.3 is not available embedded .*8\.8\.2.*9\.2\.4.*--engine official"):
         release("8.8.3")
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("9.24", "9.2.4"),
+        ("924", "9.2.4"),
+        ("8.8.22", "8.8.2"),
+        ("8.18.0", "8.17.10"),
+        ("8.19.6", "8.19.4"),
+        ("9.2.9", "9.2.4"),
+        ("7.17.28", "8.8.2"),
+        ("10.0.0", "9.5.0"),
+        ("latest", DEFAULT_VERSION),
+    ],
+)
+def test_a_mistyped_version_hints_at_the_nearest_by_number(typed: str, meant: str) -> None:
+    """Not at those that are spelt alike: 8.18.0 is nearer to 8.17.10 than to 9.1.0."""
+    from paddock.engine.versions import release
+
+    with pytest.raises(UsageError, match=rf"\(nearest: {meant}\): name one of"):
+        release(typed)
 
 
 def test_checksums_of_releases_are_complete() -> None:

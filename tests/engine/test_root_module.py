@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from paddock.engine import root_module
+from paddock.engine import download
 from paddock.engine.versions import RELEASES, Release
 from paddock.errors import MachineError
 
@@ -28,7 +28,7 @@ def compiled(folder: Path, release: Release, java: str = JAVA) -> tuple[dict[str
     libraries = folder / "libraries"
     libraries.mkdir()
     (libraries / "lucene.jar").touch()
-    files = root_module.compile_module(release, libraries, program, folder / "compiler.jar")
+    files = download.compile_module(release, libraries, program, folder / "compiler.jar")
     return files, (folder / "java.asked").read_text().splitlines()
 
 
@@ -39,7 +39,7 @@ def test_each_version_gets_its_own_source(tmp_path: Path, version: str, java: st
     """For the oldest Java that runs it, and by the signature by which it asks for handlers."""
     files, asked = compiled(tmp_path, RELEASES[version])
     assert java in asked
-    sources = [str(root_module.SOURCES / name) for name in ("RootHandler.java", f"{plugin}RootPlugin.java")]
+    sources = [str(download.SOURCES / name) for name in ("RootHandler.java", f"{plugin}RootPlugin.java")]
     assert asked[-2:] == sources
     assert all(Path(source).is_file() for source in sources)
     assert zipfile.ZipFile(io.BytesIO(files["paddock-root.jar"])).namelist() == ["paddock/root/RootPlugin.class"]

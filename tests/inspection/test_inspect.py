@@ -53,6 +53,13 @@ def test_a_corpus(apache: str) -> None:
     assert found.time.first < found.time.last
 
 
+def test_it_says_how_addresses_rank_among_the_orders(apache: str) -> None:
+    """Whoever sorts an index by the field that ranks well would be refused where its type is ip."""
+    text = render(inspect(apache))
+    assert "clientip" in text.partition("sorted by")[2]
+    assert "No index is sorted by a field of the type ip: clientip ranks here as a keyword" in text
+
+
 def test_a_corpus_as_combined_log(apache: str) -> None:
     """Its documents become lines that are an access log, in the same number and with the same requests."""
     found = inspect(apache, combined=True)

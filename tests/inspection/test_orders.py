@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 
-from paddock.inspection.orders import rank_orders
+from paddock.inspection.terms import rank_orders
 
 
 def lines(count: int = 4000) -> list[bytes]:
@@ -50,3 +50,16 @@ def test_values_of_several_types_can_be_sorted() -> None:
     """A number here, a text there: no error, and it is no field of texts."""
     documents = [json.dumps({"code": 7 if number % 2 else "seven", "n": "x" * 200}).encode() for number in range(2000)]
     assert all(not order.strings for order in rank_orders(documents) if order.field == "code")
+
+
+def test_addresses_are_known_as_such() -> None:
+    """By all values of the field: no index is sorted by one of the type ip, and whoever reads the ranks is told."""
+    chance = random.Random(6)
+    rows = [(f"10.0.0.{number}", "".join(chance.choices("abcdef", k=400))) for number in range(20)]
+    chosen = [rows[chance.randrange(20)] for _ in range(2000)]
+    documents = [json.dumps({"clientip": ip, "host": f"h{ip}", "text": text}).encode() + b"\n" for ip, text in chosen]
+    assert {order.field: order.addresses for order in rank_orders(documents)} == {
+        "clientip": True,
+        "host": False,
+        "text": False,
+    }

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddock.inspection.lines import MONTHS, Times, find_time, time_of_value
+from paddock.inspection.lines import MONTHS, LineTimes, find_time, time_of_value
 
 ZONES = st.integers(-14 * 60, 14 * 60).map(lambda minutes: datetime.timezone(datetime.timedelta(minutes=minutes)))
 MOMENTS = st.datetimes(datetime.datetime(1970, 1, 2), datetime.datetime(2100, 1, 1), timezones=ZONES)
@@ -78,11 +78,10 @@ def test_other_values_are_no_times(value: object) -> None:
 @given(st.lists(st.integers(10_000, 20_000), min_size=1, max_size=50))
 def test_steps_back_are_counted(seconds: list[int]) -> None:
     """Lines earlier than the one before, the largest such step, the first and the last time."""
-    clock = Times()
+    found = LineTimes()
     for each in seconds:
-        clock.tick(time_of_value(each))
-    clock.tick(None)
-    found = clock.range("time")
+        found.tick(time_of_value(each))
+    found.tick(None)
     assert found
     steps = [before - after for before, after in itertools.pairwise(seconds) if after < before]
     assert (found.steps_back, found.largest_step_back) == (len(steps), max(steps, default=0))

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import psutil
 import pytest
 
-from paddock.sampling.processes import DriverMeter, NodeProcesses
+from paddock.sampling.sampler import DriverMeter, NodeProcesses
 
 # /proc counts in ticks of 10 ms, user and system time each rounded down: a process shows a little less than it used
 BURN = """

@@ -15,11 +15,12 @@ from jinja2 import nodes
 from paddock import tracks
 from paddock.errors import FileError, UsageError
 from paddock.paths import TRACKS
-from paddock.tracks.parameters import Parameter, check_values, read_parameters
+from paddock.tracks import Parameter, Track, check_parameters, read_parameters
 from paddock.tracks.rendering import render_specification
 
 ALL_TRACKS = tracks.track_names()
 APACHE = read_parameters("apache")
+TRACK = Track("", (), APACHE, "apache", TRACKS / "apache")
 
 
 def templates(name: str) -> list[str]:
@@ -147,7 +148,7 @@ def test_none_is_the_same_as_left_out(name: str) -> None:
 def test_wrong_parameters_end_in_a_sentence(params: dict[str, Any], sentence: str) -> None:
     """Each mistake is refused before anything starts, with what would be right."""
     with pytest.raises(UsageError, match=sentence):
-        check_values("apache", APACHE, params)
+        check_parameters(TRACK, params)
 
 
 @pytest.mark.parametrize(
@@ -168,7 +169,7 @@ def test_wrong_parameters_end_in_a_sentence(params: dict[str, Any], sentence: st
 )
 def test_right_parameters_are_accepted(params: dict[str, Any]) -> None:
     """Values at the edges of what is allowed."""
-    check_values("apache", APACHE, params)
+    check_parameters(TRACK, params)
 
 
 @given(
@@ -179,7 +180,7 @@ def test_right_parameters_are_accepted(params: dict[str, Any]) -> None:
 def test_any_value_is_accepted_or_refused_with_a_sentence(name: str, value: Any) -> None:
     """No value whatever ends in another exception than the one for users."""
     try:
-        check_values("apache", APACHE, {name: value})
+        check_parameters(TRACK, {name: value})
     except UsageError as error:
         assert name in str(error)
 
@@ -187,7 +188,7 @@ def test_any_value_is_accepted_or_refused_with_a_sentence(name: str, value: Any)
 def test_nan_is_no_number() -> None:
     """JSON readers accept NaN, and no comparison with it fails."""
     with pytest.raises(UsageError, match="must be a number"):
-        check_values("apache", APACHE, {"target_throughput": float("nan")})
+        check_parameters(TRACK, {"target_throughput": float("nan")})
 
 
 def test_broken_parameter_file_names_the_line(tracks_copy: Path) -> None:
