@@ -305,17 +305,22 @@ class Interval:
 
 @dataclass(frozen=True)
 class Row:
-    """A line of a plot of ratios: what is written on either side, and what is drawn between; or a heading alone."""
+    """A line of a plot of ratios: what is written on either side, and what is drawn between; or a heading alone.
+
+    :param control: what the design itself makes of no difference, a ratio's interval; drawn as a band.
+    """
 
     name: str
     text: str = ""
     drawn: tuple[Interval, ...] = ()
     heading: bool = False
+    control: tuple[float, float] | None = None
 
 
 def rows_of_ratios(rows: Sequence[Row], margin: float, axis: str, legend: str = "") -> str:
     """Ratios one below the other on one axis, beside 1 and the margin around it."""
     ends = [end for row in rows for one in row.drawn for end in (one.ratio, one.low, one.high)]
+    ends += [end for row in rows for end in row.control or ()]
     scale = ratios(ends, margin)
     low, high = scale.share(1 / (1 + margin)), scale.share(1 + margin)
     band = f'<rect class="band" x="{_percent(low)}" width="{_percent(high - low)}" y="0" height="100%"/>'
@@ -336,10 +341,16 @@ def rows_of_ratios(rows: Sequence[Row], margin: float, axis: str, legend: str = 
             found.append(f'<div class="row heading"><span>{escape(row.name)}</span></div>')
         else:
             drawn = "".join(_interval(each, scale) for each in row.drawn)
-            found.append(row_of("row", breakable(row.name), (band if margin else "") + ground + drawn, row.text))
+            bands = (band if margin else "") + (_control(row.control, scale) if row.control else "")
+            found.append(row_of("row", breakable(row.name), bands + ground + drawn, row.text))
     texts = (f'<text x="{x}" y="13" text-anchor="middle">{text}</text>' for x, text in ticks.items())
     found.append(row_of("row ticks", "", "".join(texts), axis))
     return f'{legend}<div class="rows">{"".join(found)}</div>'
+
+
+def _control(ends: tuple[float, float], scale: Scale) -> str:
+    low, high = (scale.share(min(max(end, scale.low), scale.high)) for end in ends)
+    return f'<rect class="control" x="{_percent(low)}" width="{_percent(high - low)}" y="0" height="100%"/>'
 
 
 def _interval(one: Interval, scale: Scale) -> str:

@@ -186,6 +186,19 @@ def of_verdict(measured: MetricResult, verdict: Verdict, baseline: str) -> str:
     return f"{clause}; {pairs}, {verdict.scope}. {verdict.decide}".rstrip()
 
 
+def of_control(measured: MetricResult) -> tuple[str, ...]:
+    """What the control came to, a sentence; none without one, or without a pair of its laps."""
+    control = measured.control
+    if control is None or control.ratio is None:
+        return ()
+    limits = numbers.interval(control.low, control.high)
+    told = f" ({limits})" if limits != numbers.UNBOUNDED else ""
+    return (
+        f"The control, a twin of the baseline, came to {numbers.ratio(control.ratio)}{told}: so much is made of no "
+        f"difference at all.",
+    )
+
+
 def decisions(measured: MetricResult) -> tuple[str, ...]:
     """What would decide the undecided: contenders that need the same share a sentence, and after a few it is enough."""
     needs: dict[str, list[str]] = {}

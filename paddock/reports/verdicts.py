@@ -64,7 +64,8 @@ def verdict_section(result: Result) -> Section:
     table = verdict_table(measured, f"Verdicts in {figures.label(metric)}, against {tournament.baseline}")
     known = any(verdict.ratio is not None for verdict in measured.verdicts)
     plots, tables = ((_ratios(result, table),), ()) if known else ((), (table,))
-    return Section("Verdicts", (explanation,), plots, tables, sentences.decisions(measured))
+    texts = [explanation, *sentences.of_control(measured)]
+    return Section("Verdicts", tuple(texts), plots, tables, sentences.decisions(measured))
 
 
 def highlights(result: Result) -> tuple[dict[str, str], ...]:
@@ -113,7 +114,8 @@ def _ratios(result: Result, table: Table) -> Plot:
     description = " ".join([*parts, f"The shaded band is the {margin} within which they are equivalent."])
     names = {FASTER: "better", SLOWER: "worse"}
     marks = [(names.get(verdict, verdict), *look) for verdict, look in _LOOKS.items()]
-    drawn = rows_of_ratios(rows, tournament.margin, "ratio to the baseline", legend([*marks, (margin, "box", "band")]))
+    bands = [(margin, "box", "band"), *([("control", "box", "control")] if tournament.control else [])]
+    drawn = rows_of_ratios(rows, tournament.margin, "ratio to the baseline", legend([*marks, *bands]))
     return Plot("ratios", title, description, drawn, table)
 
 
@@ -126,7 +128,9 @@ def _row(measured: MetricResult, verdict: Verdict) -> Row:
         text = f"{numbers.ratio(verdict.ratio)} {said}, too few pairs"
     hover = f"{verdict.contender}, {figures.label(measured.metric)}: {text}, {numbers.plural(verdict.pairs, 'pair')}"
     drawn = Interval(verdict.ratio, verdict.low, verdict.high, *_LOOKS[verdict.verdict], hover)
-    return Row(verdict.contender, text, (drawn,))
+    twin = measured.control
+    control = (twin.low, twin.high) if twin is not None and twin.low > 0 else None
+    return Row(verdict.contender, text, (drawn,), control=control)
 
 
 def apply_section(result: Result) -> Section | None:
@@ -139,8 +143,11 @@ def apply_section(result: Result) -> Section | None:
     settings: dict[str, Any] = {}
     if contender.cars is not None:
         settings["cars"] = list(contender.cars)
-    if contender.version is not None:
-        settings["version"] = contender.version
+    if contender.car_params:
+        settings["car_params"] = dict(contender.car_params)
+    for name in ("version", "engine", "java", "data_path", "nodes"):
+        if getattr(contender, name) is not None:
+            settings[name] = getattr(contender, name)
     if contender.track_params:
         settings["track_params"] = dict(contender.track_params)
     if isinstance(contender.level, Mapping):

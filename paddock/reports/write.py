@@ -52,6 +52,8 @@ def build(result: Result) -> Report:
         *((name, with_short_checksums(str(text))) for name, text in result.circumstances.items()),
     )
     repeat = "Each line repeats one start with plain Rally." if result.commands else "No race was started."
+    if any("\n" in command for command in result.commands):
+        repeat = "With plain Rally: nodes are installed, started, raced and stopped. Between two starts, restart them."
     sections = (
         verdict_section(result),
         pairs_section(result),

@@ -155,6 +155,27 @@ def test_contenders_that_quick_leaves_out_are_not_promised() -> None:
     assert "Refresh intervals of 1, 5 and 30 seconds; here 1s and 5s only. Track" in quick
 
 
+def test_the_control_is_a_band_and_a_sentence() -> None:
+    """Behind every row of its metric; a result without one has neither."""
+    one = decided()
+    twin = replace(one.tournament.contenders[0], name="control")
+    control = Verdict("control", EQUIVALENT, 1.004, 0.98, 1.03, 0.95, 12, 0.6, "for this JVM")
+    told = replace(
+        one,
+        tournament=replace(one.tournament, control=twin),
+        main=replace(one.main, control=control),
+    )
+    section = verdict_section(told)
+    assert (
+        "The control, a twin of the baseline, came to 1.00 (0.98 to 1.03): so much is made of no"
+        in section.paragraphs[1]
+    )
+    assert section.plots[0].drawn.count('class="control"') == len(one.main.verdicts) + 1  # and in the legend
+    plain = verdict_section(one)
+    assert len(plain.paragraphs) == 1
+    assert 'class="control"' not in plain.plots[0].drawn
+
+
 def test_decisions_are_gathered() -> None:
     """Contenders that need the same share a sentence; more than six different ones are cut."""
     same = [replace(verdict(UNDECIDED, 1.0), contender=f"c{number}", decide="3 more blocks.") for number in range(9)]
