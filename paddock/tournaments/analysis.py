@@ -39,8 +39,12 @@ from paddock.tournaments.pairing import (
     find_cut,
     measured_blocks,
     paired,
+    spreads,
 )
 from paddock.tournaments.store import FAILED_RACES, INTERRUPTED, History
+
+# So many contenders have their variances told in a note; all stand in the result.
+_SPREADS_TOLD = 4
 
 
 def analyse(history: History, tournament: Tournament) -> Result:
@@ -71,7 +75,7 @@ def analyse(history: History, tournament: Tournament) -> Result:
         main=main,
         others=tuple(results.values()),
         laps=laps,
-        notes=(*_control_notes(main), *all_notes(history, tournament, laps, reach, cut, stopped)),
+        notes=(*_control_notes(main), *_spread_notes(main), *all_notes(history, tournament, laps, reach, cut, stopped)),
         circumstances=recorded_circumstances(history),
         commands=tuple(dict.fromkeys(attempt.command for attempt in history.attempts)),
         efficiency=efficiency(laps),
@@ -99,6 +103,15 @@ def _control_notes(main: MetricResult) -> Iterator[str]:
             f"happens by chance once in twenty times: else something beside the settings makes a difference here, and "
             f"differences of that size mean nothing. Hold it again."
         )
+
+
+def _spread_notes(main: MetricResult) -> Iterator[str]:
+    """What more starts would have to overcome; of a result with several."""
+    known = [(one.contender, one.block_sd, one.start_sd) for one in main.verdicts if one.start_sd is not None]
+    if known:
+        listed = ", ".join(f"'{name}' {block:.3f} and {start:.3f}" for name, block, start in known[:_SPREADS_TOLD])
+        more = f", and {len(known) - _SPREADS_TOLD} more" if len(known) > _SPREADS_TOLD else ""
+        yield f"Log ratios vary from block to block, and beyond that from start to start, by (sd): {listed}{more}."
 
 
 def measure(
@@ -153,6 +166,7 @@ def judge(
     else:
         found = list(judging.judge(differences, *how))
     seconds, loads = _seconds_per_unit(laps, tournament, pairs.units), driver_loads(laps)
+    varying = spreads(laps, tournament, metric, differences)
     verdicts = []
     for one in found:
         of, two = pairs.units[one.contender], (one.contender, tournament.baseline)
@@ -182,6 +196,8 @@ def judge(
                 p_value=one.adjusted_p,
                 scope=of.scope.value,
                 decide=decide,
+                block_sd=varying[one.contender].block if varying else None,
+                start_sd=varying[one.contender].start if varying else None,
                 negligible=word in (FASTER, SLOWER) and judging.mostly_within(one.low, one.high, tournament.margin),
             )
         )

@@ -12,7 +12,7 @@ import os
 import re
 import statistics
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -22,8 +22,8 @@ from paddock.plain_values import built, plain
 from paddock.tournaments.cautions import expected_driver_load
 from paddock.tournaments.clusters import clusters_of, distinct, runs_side_by_side
 from paddock.tournaments.laps import DONE, laps_of
-from paddock.tournaments.model import Contender, Lap, Tournament
-from paddock.tournaments.pairing import counting, paired
+from paddock.tournaments.model import Contender, Tournament
+from paddock.tournaments.pairing import counting, rivals, spreads
 from paddock.tournaments.schedule import Start
 from paddock.tournaments.store import History, Stored, tournament_ids
 
@@ -55,6 +55,8 @@ START_PAIR_SD = 0.03
 # And of the log ratios of blocks in bytes per document, each index merged to one segment: 0.0025 and 0.0030 in ten
 # blocks of logsdb --quick.
 SIZE_SD = 0.003
+# Fewer blocks say little of how much blocks vary.
+FEWEST_BLOCKS = 8
 DEFAULT_BULK_SIZE, DEFAULT_CLIENTS = 1000, 8
 DEFAULT_REFRESH_INTERVAL = "1s"
 Key = TypeVar("Key")
@@ -71,6 +73,7 @@ class Experience:
     :param between_searching_laps: the same with searches: (track, documents, searches) -> seconds, the median.
     :param per_start: seconds of a start beside its laps.
     :param restart: seconds between two starts of nodes side by side, in one race.
+    :param start_sds: metric -> standard deviation of the log ratios of starts of nodes side by side, beyond that.
     :param block_sds: metric -> standard deviation of the log ratios of blocks: sizes differ by less than speeds do.
     :param tournaments: how many it comes from.
     :param driver_load: as ``lap_seconds``: processor seconds of the load driver per second of load, the median.
@@ -81,6 +84,7 @@ class Experience:
     per_start: float = SECONDS_PER_START
     restart: float = SECONDS_PER_RESTART
     block_sds: Mapping[str, float] = field(default_factory=dict)
+    start_sds: Mapping[str, float] = field(default_factory=dict)
     tournaments: int = 0
     between_searching_laps: Mapping[tuple[str, int, int], float] = field(default_factory=dict)
     driver_load: Mapping[tuple[str, str, int], float] = field(default_factory=dict)
@@ -233,7 +237,7 @@ class Lesson:
     :param pause: seconds from the end of a lap's load to the begin of the next one's, searches included.
     :param per_start: seconds of a start beside its laps.
     :param restart: seconds between two starts that one race spans.
-    :param block_sd: standard deviation of the log ratios of blocks.
+    :param block_sd: standard deviation of the log ratios of blocks, and ``start_sd`` of starts of nodes side by side.
     """
 
     track: str
@@ -245,6 +249,7 @@ class Lesson:
     per_start: float | None
     block_sd: float | None
     restart: float | None = None
+    start_sd: float | None = None
 
 
 def gather_experience() -> Experience:
@@ -257,6 +262,7 @@ def gather_experience() -> Experience:
         per_start=_median(one.per_start for one in lessons) or SECONDS_PER_START,
         restart=_median(one.restart for one in lessons) or SECONDS_PER_RESTART,
         block_sds=_medians((one.metric, one.block_sd) for one in lessons),
+        start_sds=_medians((one.metric, one.start_sd) for one in lessons),
         tournaments=len(lessons),
         between_searching_laps=_medians(
             ((one.track, one.lap_documents, one.searches), one.pause) for one in lessons if one.searches
@@ -317,6 +323,9 @@ def _learn(history: History, tournament: Tournament) -> Lesson | None:
         for sooner, later in itertools.pairwise(history.attempts)
         if sooner.race_id == later.race_id and sooner.ended is not None
     ]
+    # Early evidence chose the number of blocks, and few of them say little of how they vary.
+    enough = not history.decided and tournament.blocks * tournament.starts >= FEWEST_BLOCKS
+    varying = spreads(laps, tournament, tournament.metric, rivals(tournament)).values()
     return Lesson(
         tournament.track,
         tournament.lap_documents,
@@ -325,17 +334,10 @@ def _learn(history: History, tournament: Tournament) -> Lesson | None:
         tuple(LapExperience(one, value, driver.get(one)) for one, value in seconds.items()),
         _median(pauses),
         _median(per_start),
-        _median(_block_sds(history, tournament, laps)),
+        _median(one.block for one in varying) if enough else None,
         _median(restarts),
+        _median(one.start for one in varying) if enough and runs_side_by_side(tournament) else None,
     )
-
-
-def _block_sds(history: History, tournament: Tournament, laps: Sequence[Lap]) -> list[float]:
-    """Standard deviations of the log ratios of blocks, one per contender; index level with one start alone."""
-    if tournament.node_level or tournament.starts > 1 or history.decided:
-        return []
-    units = paired(laps, tournament, tournament.metric).units.values()
-    return [statistics.stdev(of.differences) for of in units if len(of.differences) >= 8]
 
 
 def _median(values: Iterable[float | None]) -> float | None:

@@ -271,6 +271,8 @@ class Verdict:
     :param p_value: Holm-adjusted.
     :param scope: "for this JVM", "for these JVMs" or "for the configuration".
     :param decide: what would decide it, a sentence; empty if it is decided.
+    :param block_sd: standard deviation of the log ratios of blocks of one start, and ``start_sd`` of those of starts
+        beyond that (statistics.starts.spread); None where there are too few.
     :param negligible: faster or slower, but the greater part of the interval lies within the margin of equivalence.
     """
 
@@ -285,6 +287,8 @@ class Verdict:
     scope: str
     decide: str = ""
     negligible: bool = False
+    block_sd: float | None = None
+    start_sd: float | None = None
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from paddock.statistics.series import FrontCut, censored_quantile, front_cut
 from paddock.statistics.signed_rank import fewest_differences
-from paddock.statistics.starts import FEWEST_STARTS, Units, index_level, node_level, start_level, start_value
+from paddock.statistics.starts import (
+    FEWEST_STARTS,
+    Spread,
+    Units,
+    index_level,
+    node_level,
+    spread,
+    start_level,
+    start_value,
+)
 from paddock.tournaments.laps import block_of
 from paddock.tournaments.model import FEWEST_FOR_P99, Lap, Metric, Tournament
 
@@ -153,6 +162,14 @@ def paired(
         {name: replace(of, differences=()) if selected & {name, baseline} else of for name, of in units.items()},
         unmeasured,
     )
+
+
+def spreads(laps: Sequence[Lap], tournament: Tournament, metric: Metric, names: Iterable[str]) -> dict[str, Spread]:
+    """How much the log ratios of those contenders vary; of none where each start holds one contender."""
+    if tournament.node_level:
+        return {}
+    starts = figures_by_block(laps, tournament, metric)
+    return {name: spread(starts, name, tournament.baseline) for name in names}
 
 
 @dataclass(frozen=True)

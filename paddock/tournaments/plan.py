@@ -118,7 +118,8 @@ def _resolution(
         return Resolution(smallest_difference(groups, sd, alpha=alpha), groups, "start", needed, sd)
     # As starts.index_level counts: enough starts are the units, otherwise all blocks are pooled.
     if groups >= max(FEWEST_STARTS, needed):
-        of_start = durations.START_PAIR_SD if runs_side_by_side(tournament) else 0.0
+        known = experience.start_sds.get(tournament.metric.name, durations.START_PAIR_SD)
+        of_start = known if runs_side_by_side(tournament) else 0.0
         sd = math.sqrt(block_sd**2 / tournament.blocks + of_start**2)
         return Resolution(smallest_difference(groups, sd, alpha=alpha), groups, "start", needed, sd)
     share = min(1.0, tournament.budget_minutes * 60 / seconds[0]) if groups == 1 else 1.0

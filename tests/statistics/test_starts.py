@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paddock.statistics.signed_rank import signed_rank
-from paddock.statistics.starts import Scope, index_level, node_level, pair, start_value
+from paddock.statistics.starts import Scope, Spread, index_level, node_level, pair, spread, start_value
 
 rate = st.floats(1, 1e6)
 blocks = st.lists(st.tuples(st.none() | rate, st.none() | rate), max_size=30)
@@ -148,3 +148,36 @@ def test_starts_as_units_are_right_where_pooled_laps_are_wrong():
         by_lap += signed_rank(np.log(run[:, 1] / run[:, 0]).ravel()).p <= 0.05
     assert by_start / runs <= 0.06, f"the start as the unit: {by_start / runs:.2%} false winners"
     assert by_lap / runs >= 0.15, f"pooled laps: {by_lap / runs:.2%} false winners only; this test sees nothing"
+
+
+def test_the_components_of_the_variance_are_found():
+    """Simulated starts: the medians of both estimates are the standard deviations that made the series."""
+    chance = np.random.default_rng(4)
+    found = []
+    for _ in range(400):
+        starts = []
+        for own in chance.normal(0.02, 0.06, 8):
+            logs = own + chance.normal(0, 0.1, 6)
+            starts.append({"a": [float(one) for one in np.exp(logs)], "b": [1.0] * 6})
+        found.append(spread(starts, "a", "b"))
+    assert np.median([one.block for one in found]) == pytest.approx(0.1, rel=0.05)
+    assert np.median([one.start for one in found]) == pytest.approx(0.06, rel=0.15)
+
+
+def test_what_cannot_vary_has_no_spread():
+    """One block in each start tells nothing, one start nothing of starts; alike starts vary by nothing."""
+    one, two = {"a": [2.0], "b": [1.0]}, {"a": [2.0, 3.0], "b": [1.0, 1.0]}
+    assert spread([one, one], "a", "b") == Spread(None, None)
+    assert spread([two], "a", "b") == Spread(pytest.approx(math.log(1.5) / math.sqrt(2)), None)
+    assert spread([two, two], "a", "b").start == 0.0
+    assert spread([two, {"a": [None, None], "b": [1.0, 1.0]}], "a", "b").start is None
+
+
+@given(st.lists(st.lists(st.tuples(rate, rate), min_size=2, max_size=5), min_size=2, max_size=5), rate)
+def test_spread_is_of_ratios(rows, factor):
+    """Other units, and what the two have in common, change nothing of it."""
+    starts = [dict(zip(("a", "b"), split(start), strict=True)) for start in rows]
+    scaled = [{name: [value * factor for value in values] for name, values in start.items()} for start in starts]
+    before, after = spread(starts, "a", "b"), spread(scaled, "a", "b")
+    assert after.block == pytest.approx(before.block, abs=1e-6)
+    assert after.start == pytest.approx(before.start, abs=1e-4)
