@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from paddock.imports import cutting
+from paddock.imports import alike, cutting
 from paddock.imports.pseudonyms import Pseudonyms
 from paddock.imports.text import to_json, unescaped_json
 from paddock.imports.words import (
@@ -57,7 +57,7 @@ class Anonymiser:
     def __init__(self, key: bytes, numeric: frozenset[str] = frozenset()):
         self._numeric = numeric
         self._pseudonyms = Pseudonyms(key)
-        self._words = Words(self._pseudonyms)
+        self._words, self._marked = Words(self._pseudonyms), Words(alike.Marks())
         self._whole = self._words.whole
         self._user, self._secret, self._host = self._words.user, self._words.secret, self._words.host
         self._seed = secrets.randbits(62)  # nobody can write a log whose words all have one hash
@@ -65,7 +65,7 @@ class Anonymiser:
         self._begin()
 
     def _begin(self) -> None:
-        self._table = cutting.table(_MOST_ENTRIES + 2 * _PIECE, _MOST_BYTES + 4 * _PIECE)
+        self._table = cutting.table(_MOST_ENTRIES + 2 * _PIECE, _MOST_BYTES + 5 * _PIECE)
         self._audited: list[str | tuple[str, ...]] = [""]  # of each entry what of it stays
         self._paths = {0: ""}  # by entry
         self._fields: dict[str, int] = {}  # and their entries
@@ -129,56 +129,80 @@ class Anonymiser:
             self._begin()
             entries = used = 1
         room, bytes_room = len(self._table.entries), len(self._table.bytes)
-        if room < entries + size + 1 or bytes_room < used + 2 * size + 1:
-            self._table = cutting.table(room + 2 * size, bytes_room + 4 * size, self._table)
+        if room < entries + size + 1 or bytes_room < used + 4 * size + 1:
+            self._table = cutting.table(room + 2 * size, bytes_room + 5 * size, self._table)
 
     def _learn(self) -> None:
         """What the new entries of the table become."""
         table, first = self._table, len(self._audited)
-        last, end = table.used.tolist()
-        begin = int(table.entries[first, cutting.START])
+        last = int(table.used[0])
         if last == first:
             return
+        alike.find_alike(table, first, last, self._seed)
+        size, end = table.used.tolist()
+        begin = int(table.entries[first, cutting.START])
         texts = table.bytes[begin : end - 1].tobytes().decode("utf-8").split("\n")
         self._audited += [text.strip(_MARKS) for text in texts]
-        entries = table.entries[first:last]
-        domains, alike = entries[:, cutting.DOMAIN], entries[:, cutting.ALIKE]
-        of_skeletons = domains == cutting.SKELETON
-        for number in np.flatnonzero(of_skeletons).tolist():
-            text = texts[number]
-            entries[number, cutting.KIND] = kind_of_word(text) != "" or self._words.word(text) != text
-        settled = of_skeletons | ((alike > 0) & (table.entries[alike, cutting.KIND] == 0))
-        unsettled = np.flatnonzero(~settled)
-        becomes = table.becomes.data
-        for number, domain in zip(unsettled.tolist(), domains[unsettled].tolist(), strict=True):
-            text, entry = texts[number], first + number
-            plain = text
-            if "\\" in text:
-                plain = unescaped_json(text)
-                self._audited[entry] = plain.strip(_MARKS)
-            if domain == cutting.WORD:
-                kind = kind_of_word(plain)
-                if kind:
-                    named = kind == USER and plain.lower() in NAMED_BEHIND
-                    entries[number, cutting.KIND] = _KINDS.index(_NAMED if named else kind)
-                changed = self._words.word(plain)
-            elif domain >= cutting.PATHS:
-                path = f"{self._paths[domain - cutting.PATHS]}.{plain}" if domain > cutting.PATHS else plain
-                path = path[-LONGEST_PATH:]
-                self._paths[entry], self._fields[path] = path, entry
-                kind = kind_of_field(path) or (_NUMERIC if path in self._numeric else "")
-                entries[number, cutting.KIND] = _KINDS.index(kind)
-                continue
-            elif domain == cutting.NUMBERS:
-                changed = self._pseudonyms.number(plain)
-            else:
-                changed = self._whole[_KINDS[domain]](plain)
-            if changed != plain:
-                entries[number, cutting.CHANGES] = True
-                begin = int(entries[number, cutting.START])
-                becomes[begin : begin + len(text.encode("utf-8"))] = _put(changed, "\\" in text)
-                parts = {*_INNER.split(plain)} & {*_INNER.split(changed)} if _INNER.search(plain) else ()
-                self._audited[entry] = tuple(parts)
+        for entry in range(last, size):
+            self._judge_skeleton(entry, texts[entry - first])
+        like = table.entries[first:last, cutting.ALIKE]
+        by_itself = (like == 0) | (table.entries[like, cutting.CHANGES] == alike.OWN)
+        for number in np.flatnonzero(by_itself).tolist():
+            self._judge(first + number, texts[number])
+        spans, pieces = np.empty((end - begin, 4), np.int32), np.empty(8 * (end - begin), np.uint8)
+        count, length = alike.follow(table, first, last, pieces, spans)
+        spans = spans[:count]
+        numbers = map(self._pseudonyms.bytes, pieces[:length].tobytes().split(b"\n"), spans[:, 3].tolist())
+        alike.put_pseudonyms(table, spans, np.frombuffer(b"".join(numbers), ">u4").astype(np.uint32))
+
+    def _judge_skeleton(self, entry: int, text: str) -> None:
+        """Where what is like it changes, and what it says of its neighbours."""
+        row = self._table.entries[entry]
+        domain = int(row[cutting.DOMAIN]) - cutting.SKELETONS
+        try:
+            if "eyJ" in text:
+                raise ValueError("a token in parts, which may be changed twice")
+            marks = alike.marks(self._becomes(self._marked, domain, text), text)
+        except ValueError:
+            row[cutting.CHANGES] = alike.OWN
+            return
+        if domain == cutting.WORD:
+            row[cutting.KIND] = _KINDS.index(kind_of_word(text))
+        if marks:
+            row[cutting.CHANGES] = True
+            self._table.becomes.data[row[cutting.START] : row[cutting.START] + len(text)] = marks
+
+    def _judge(self, entry: int, text: str) -> None:
+        """What becomes of one entry that is like no other."""
+        row = self._table.entries[entry]
+        domain = int(row[cutting.DOMAIN])
+        plain = text
+        if "\\" in text:
+            plain = unescaped_json(text)
+            self._audited[entry] = plain.strip(_MARKS)
+        if domain >= cutting.PATHS:
+            path = f"{self._paths[domain - cutting.PATHS]}.{plain}" if domain > cutting.PATHS else plain
+            path = path[-LONGEST_PATH:]
+            self._paths[entry], self._fields[path] = path, entry
+            row[cutting.KIND] = _KINDS.index(kind_of_field(path) or (_NUMERIC if path in self._numeric else ""))
+            return
+        kind = kind_of_word(plain) if domain == cutting.WORD else ""
+        named = kind == USER and plain.lower() in NAMED_BEHIND
+        row[cutting.KIND] = _KINDS.index(_NAMED if named else kind)
+        changed = self._becomes(self._words, domain, plain)
+        if changed != plain:
+            row[cutting.CHANGES] = True
+            begin = int(row[cutting.START])
+            self._table.becomes.data[begin : begin + len(text.encode("utf-8"))] = _put(changed, "\\" in text)
+
+    def _becomes(self, words: Words, domain: int, text: str) -> str:
+        if domain == cutting.WORD:
+            return words.word(text)
+        if domain == cutting.NUMBERS:
+            return self._pseudonyms.number(text)
+        if domain == cutting.NAMES:
+            return words.user(text) if _may_be_name(text) else text
+        return words.whole[_KINDS[domain]](text)
 
     def kept(self) -> Counter[str]:
         """How often each word stood in the texts since the last call and stayed; of changed words, their parts."""
@@ -187,8 +211,12 @@ class Anonymiser:
         return result
 
     def _count(self) -> None:
-        counts = self._table.entries[: len(self._audited), cutting.COUNT]
+        entries = self._table.entries[: len(self._audited)]
+        counts = entries[:, cutting.COUNT]
         seen = np.flatnonzero(counts > 0)
+        for entry in seen[entries[seen, cutting.CHANGES] > 0].tolist():
+            if self._audited[entry].__class__ is str:
+                self._audited[entry] = self._parts(entry)
         kept = self._kept
         for entry, count in zip(seen.tolist(), counts[seen].tolist(), strict=True):
             audited = self._audited[entry]
@@ -197,11 +225,24 @@ class Anonymiser:
         kept.pop("", None)
         counts[:] = 0
 
+    def _parts(self, entry: int) -> tuple[str, ...]:
+        """What stays of a word that changes."""
+        begin, end = self._table.entries[entry, cutting.START], self._table.entries[entry + 1, cutting.START] - 1
+        if end < begin:
+            end = self._table.used[1] - 1
+        both = self._table.bytes[begin:end], self._table.becomes[begin:end]
+        plain, changed = (unescaped_json(each.tobytes().decode("utf-8")) for each in both)
+        return tuple({*_INNER.split(plain)} & {*_INNER.split(changed)}) if _INNER.search(plain) else ()
+
     # --- words that others give away --------------------------------------------------------------
 
     def _put_by_context(self, data: bytes, rows: np.ndarray, marked: np.ndarray, out: bytearray) -> None:
-        found = np.empty((len(rows), 4), np.int32)
-        count = cutting.find_telling(self._table, np.frombuffer(data, np.uint8), rows, marked, found)
+        found, named = np.empty((len(rows), 4), np.int32), np.empty((len(rows), 2), np.int32)
+        source = np.frombuffer(data, np.uint8)
+        count, names = cutting.find_telling(self._table, source, self._seed, rows, marked, found, named)
+        self._learn()
+        marked[:] = False
+        cutting.put_names(self._table, rows, named[:names], marked, np.frombuffer(out, np.uint8))
         spans = rows.reshape(-1).data
         words, gaps = _Pieces(data, spans, 0), _Pieces(data, spans, 1)
         target, changed = memoryview(out), []
@@ -211,7 +252,8 @@ class Anonymiser:
             if target[at] != replaced:
                 target[at] = replaced
                 changed.append(place)
-        np.subtract.at(self._table.entries[:, cutting.COUNT], rows[changed, 2], 1)
+        places = np.array(changed, np.intp)
+        np.subtract.at(self._table.entries[:, cutting.COUNT], rows[places[~marked[places]], 2], 1)
 
     def _by_context(
         self, telling: Iterable[tuple[int, int, int, int]], words: _Pieces, gaps: _Pieces
@@ -347,6 +389,11 @@ class _Pieces:
 def _put(text: str, escaped: bool) -> bytes:
     """What stands for a text in JSON, where it is put by memory views: they refuse all that is not as long."""
     return to_json(text)[1:-1] if escaped else text.encode("utf-8")
+
+
+def _may_be_name(text: str) -> bool:
+    """Whether a word may be a name because the word before it says so, without a sign between them."""
+    return text.lower() not in NO_NAMES and "=" not in text and not (text[-1:] == ":" and kind_of_word(text))
 
 
 def _begins(words: _Pieces, gaps: _Pieces, place: int) -> bool:

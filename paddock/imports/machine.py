@@ -115,7 +115,7 @@ def _is_ipv4(data, begin, end):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _is_ipv6(data, begin, end):  # type: ignore[no-untyped-def]
+def is_ipv6(data, begin, end):  # type: ignore[no-untyped-def]
     """Eight groups of up to four hexadecimal digits, or fewer around one double colon; the last two may be IPv4."""
     groups, digits, double, place = 0, 0, False, begin
     while place < end:
@@ -314,7 +314,7 @@ def _judge(data, program, spans):  # type: ignore[no-untyped-def]
                 return BAD_FIELD + field
             spans[2 * span] = -1
             continue
-        if bits & ADDRESS and not _is_ipv4(data, begin, end) and not _is_ipv6(data, begin, end):
+        if bits & ADDRESS and not _is_ipv4(data, begin, end) and not is_ipv6(data, begin, end):
             return BAD_FIELD + field
         if bits & MEND:
             result = TO_MEND

@@ -12,6 +12,7 @@ import hmac
 import ipaddress
 import re
 import struct
+from collections.abc import Sequence
 from urllib.parse import unquote_to_bytes
 
 # Ranges of characters that replace one another: a script each, roughly, and of one length in UTF-8 each.
@@ -26,7 +27,6 @@ _DIGIT_STARTS = (0, 0, 10, 100)  # the least octet of so many digits
 _OCTETS = (0, 10, 90, 156)  # and how many there are
 _BEYOND_LONG = str(1 << 63)
 _HEXADECIMAL = "0123456789abcdef"
-_EIGHT = struct.Struct(">8I").unpack
 
 
 class Pseudonyms:
@@ -123,14 +123,18 @@ class Pseudonyms:
             for octet, number in zip(octets, numbers, strict=False)
         ]
 
-    def _numbers(self, kind: str, text: str, count: int) -> list[int]:
-        """So many pseudorandom numbers of 32 bits, at the least: HMAC in counter mode."""
-        seed = self._digest(f"{kind} {text}".encode("utf-8", "surrogatepass"))
-        numbers = [*_EIGHT(seed)]
-        for block in range(1, (count + 7) // 8):
-            seed = self._digest(seed + block.to_bytes(8, "big"))
-            numbers += _EIGHT(seed)
-        return numbers
+    def _numbers(self, kind: str, text: str, count: int) -> Sequence[int]:
+        """So many pseudorandom numbers of 32 bits, at the least."""
+        found = self.bytes(f"{kind} {text}".encode("utf-8", "surrogatepass"), count)
+        return struct.unpack(f">{len(found) // 4}I", found)
+
+    def bytes(self, text: bytes, count: int) -> bytes:
+        """So many numbers of 32 bits, in eights, the highest byte first: HMAC in counter mode."""
+        found = block = self._digest(text)
+        for number in range(1, (count + 7) // 8):
+            block = self._digest(block + number.to_bytes(8, "big"))
+            found += block
+        return found
 
     def _digest(self, text: bytes) -> bytes:
         keyed = self._hmac.copy()

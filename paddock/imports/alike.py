@@ -1,0 +1,298 @@
+"""What is alike fares alike: of words and values that differ in digits alone, one is judged, and compiled code follows.
+
+What stands for them, their skeleton, has zeros for digits. It is judged by the rules of words.py once, with marks in
+place of pseudonyms; where the marks are, all that are like it get pseudonyms of their own. The bytes that these are made
+of (an HMAC, see pseudonyms.py) come from Python; what is done with them here is what is done there.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from paddock.compilation import compiled
+from paddock.imports.cutting import ALIKE, CHANGES, DOMAIN, KIND, NUMBERS, PATHS, SKELETONS, START, entry_of, hash_of
+from paddock.imports.machine import is_ipv6
+
+# Whether a skeleton changes (``CHANGES``): no, where the marks are, or what is like it has to be judged by itself.
+OWN = 2
+# Marks: what stays, what goes on, and what begins a name, an IPv4 address, hexadecimal digits, and an IPv6 address.
+_STAYS, _GOES_ON, _NAME, _OCTETS, _DIGITS, _GROUPS = range(6)
+_LONGEST = 128
+_MOST_RANDOM = 24  # so many letters and digits in a row may be a token
+_PREFIXES = np.zeros((6, 12), np.uint8)
+for _kind, _text in ((_NAME, b"word "), (_OCTETS, b"ipv4 "), (_DIGITS, b"hexadecimal "), (_GROUPS, b"ipv6 ")):
+    _PREFIXES[_kind, : len(_text)] = [*_text]
+_LEAST, _COUNTS = np.array((0, 0, 10, 100)), np.array((1, 10, 90, 156))  # octets of so many digits
+_ZERO, _NINE, _A, _DOT, _COLON, _NEWLINE, _PERCENT, _BACKSLASH = (ord(each) for each in "09a.:\n%\\")
+_MARK = 0xE000  # the first character for private use
+
+
+class Marks:
+    """In place of pseudonyms.
+
+    :raises ValueError: (all methods) if a pseudonym would be made of another one.
+    """
+
+    def word(self, text: str) -> str:
+        """A name."""
+        return _marked(_NAME, text)
+
+    value = word
+
+    def hexadecimal(self, text: str) -> str:
+        """Hexadecimal digits."""
+        return _marked(_DIGITS, text)
+
+    def octets(self, octets: list[str]) -> list[str]:
+        """The four numbers of an IPv4 address."""
+        return [_marked(_GOES_ON if number else _OCTETS, octet) for number, octet in enumerate(octets)]
+
+    def address(self, text: str) -> str:
+        """An IPv6 address; one that can be followed has no dots and no zone."""
+        array = np.frombuffer(text.encode("ascii"), np.uint8)
+        if not is_ipv6(array, 0, array.size):
+            raise ValueError("no IPv6 address")
+        return _marked(_GROUPS, text)
+
+
+def _marked(mark: int, text: str) -> str:
+    if not text.isascii():
+        raise ValueError("marked already")
+    return text and chr(_MARK + mark) + chr(_MARK + _GOES_ON) * (len(text) - 1)
+
+
+def marks(text: str, skeleton: str) -> bytes | None:
+    """A judged skeleton's marks, a byte each; None if there are none.
+
+    :raises ValueError: if anything else was changed.
+    """
+    if text == skeleton:
+        return None
+    found = bytes(ord(each) - _MARK if each >= chr(_MARK) else _STAYS for each in text)
+    if any(mark == _STAYS and each != other for mark, each, other in zip(found, text, skeleton, strict=True)):
+        raise ValueError("changed without a mark")
+    return found
+
+
+@compiled
+def _is_letter(byte):  # type: ignore[no-untyped-def]  # compiled: types are inferred
+    return _A <= (byte | 32) <= 122
+
+
+@compiled
+def _is_digit(byte):  # type: ignore[no-untyped-def]
+    return _ZERO <= byte <= _NINE
+
+
+@compiled
+def _is_hexadecimal(byte):  # type: ignore[no-untyped-def]
+    return _ZERO <= byte <= _NINE or _A <= (byte | 32) <= 102
+
+
+@compiled
+def _skeleton(data, begin, end, skeleton):  # type: ignore[no-untyped-def]
+    """Whether what becomes of a text does not depend on which digits it has, and the text with zeros for them.
+
+    Hexadecimal digits with a digit among them become zeros as well, but for an a where a letter begins or ends them, or
+    there are others within; not where they may be parts of an address. An IPv6 address has zeros alone. A number too
+    large for an IPv4 address becomes nines where it may be a part of one.
+    What may be a token or the address of a device, and what is encoded, is not told this way.
+    """
+    dots = dashes = underscores = colons = digits = 0
+    double, last = False, end
+    for at in range(begin, end):
+        byte = data[at]
+        skeleton[at - begin] = byte
+        dots += byte == _DOT
+        dashes += byte == 45
+        underscores += byte == 95
+        digits += _is_digit(byte)
+        if byte == _COLON:
+            double, colons, last = double or (at > begin and data[at - 1] == _COLON), colons + 1, at
+        if byte >= 128 or byte == _PERCENT or byte == _BACKSLASH:
+            return False
+    if digits == 0 or dashes > 4:
+        return False
+    if double or colons > 4:
+        address_end = end
+        if not is_ipv6(data, begin, end):
+            address_end = last  # perhaps a port is behind it
+            for at in range(last + 1, end):
+                if not _is_digit(data[at]):
+                    return False
+            if not is_ipv6(data, begin, last):
+                return False
+        for at in range(begin, end):
+            if data[at] != _COLON:
+                skeleton[at - begin] = _ZERO
+        return dots == 0 and address_end > begin
+    may_be_address = dots > 2 or dashes > 2 or underscores > 2
+    at = begin
+    while at < end:
+        run, numbers, hexadecimal = at, 0, True
+        while at < end and (_is_digit(data[at]) or _is_letter(data[at])):
+            hexadecimal = hexadecimal and _is_hexadecimal(data[at])
+            if _is_digit(data[at]):
+                numbers += 1
+                skeleton[at - begin] = _ZERO
+            at += 1
+        size = at - run
+        if size >= _MOST_RANDOM:
+            return False
+        if hexadecimal and 0 < numbers < size:
+            if may_be_address:
+                if size > 4:
+                    return False  # an id, perhaps, and hardly any other like it
+            else:
+                for place in range(run, at):
+                    within = place == run + 1 and _is_digit(data[run]) and _is_digit(data[at - 1])
+                    letter = within or (place in (run, at - 1) and not _is_digit(data[place]))
+                    skeleton[place - begin] = _A if letter else _ZERO
+        at += size == 0
+    if may_be_address:
+        at = begin
+        while at < end:
+            run, value = at, 0
+            while at < end and _is_digit(data[at]):
+                value, at = min(10 * value + np.int64(data[at]) - _ZERO, 1000), at + 1
+            if at == run + 3 and value > 255:
+                skeleton[run - begin : at - begin] = _NINE
+            at += at == run
+    return True
+
+
+@compiled
+def _end(table, start):  # type: ignore[no-untyped-def]
+    while table.bytes[start] != _NEWLINE:
+        start += 1
+    return start
+
+
+@compiled
+def find_alike(table, first, last, seed):  # type: ignore[no-untyped-def]
+    """Enter the skeletons of these entries."""
+    skeleton = np.empty(_LONGEST, np.uint8)
+    for number in range(first, last):
+        domain, start = table.entries[number, DOMAIN], table.entries[number, START]
+        end = _end(table, start)
+        if domain < PATHS and domain != NUMBERS and end - start <= _LONGEST and _skeleton(table.bytes, start, end, skeleton):
+            size = end - start
+            hashed = hash_of(skeleton, 0, size, seed)
+            table.entries[number, ALIKE] = entry_of(table, skeleton, 0, size, SKELETONS + domain, hashed)
+
+
+@compiled
+def follow(table, first, last, texts, spans):  # type: ignore[no-untyped-def]
+    """Have these entries follow their skeletons, but for the pseudonyms.
+
+    :param texts: what these are made of, a newline behind each.
+    :param spans: rows of a pseudonym's place, length and mark, and of how many numbers it takes.
+    :returns: how many spans and bytes of texts there are.
+    """
+    count = size = 0
+    for number in range(first, last):
+        entry = table.entries[number]
+        skeleton = table.entries[entry[ALIKE]]
+        if entry[ALIKE] == 0 or skeleton[CHANGES] == OWN:
+            continue
+        entry[KIND], entry[CHANGES] = skeleton[KIND], skeleton[CHANGES]
+        if not skeleton[CHANGES]:
+            continue
+        at, to_marks = entry[START], np.int64(skeleton[START]) - entry[START]
+        while table.bytes[at] != _NEWLINE:
+            mark, begin, numbers = table.becomes[at + to_marks], at, 0
+            table.becomes[at] = table.bytes[at]
+            if mark == _STAYS:
+                at += 1
+                continue
+            prefix = 0
+            while _PREFIXES[mark, prefix]:
+                texts[size + prefix] = _PREFIXES[mark, prefix]
+                prefix += 1
+            size += prefix
+            dots = 0
+            while at == begin or table.becomes[at + to_marks] == _GOES_ON or (mark == _OCTETS and dots < 3):
+                byte = table.bytes[at]
+                if byte == _NEWLINE:
+                    break
+                table.becomes[at] = byte
+                if mark == _OCTETS and not _is_digit(byte):
+                    byte, dots = _DOT, dots + 1
+                elif mark in (_DIGITS, _GROUPS) and 65 <= byte <= 90:
+                    byte |= 32
+                numbers += byte == _COLON if mark == _GROUPS else _is_digit(byte) or (_is_letter(byte))
+                texts[size] = byte
+                size, at = size + 1, at + 1
+            texts[size] = _NEWLINE
+            size += 1
+            numbers = 4 if mark == _OCTETS else numbers + (mark == _GROUPS)
+            spans[count, 0], spans[count, 1], spans[count, 2], spans[count, 3] = begin, at - begin, mark, numbers
+            count += 1
+    return count, size
+
+
+@compiled
+def _put_hexadecimal(table, at, digit, upper):  # type: ignore[no-untyped-def]
+    table.becomes[at] = digit + (_ZERO if digit < 10 else 55 if upper else 87)
+
+
+@compiled
+def _put_span(table, at, end, mark, numbers, taken):  # type: ignore[no-untyped-def]
+    """Write a pseudonym, see ``Pseudonyms``.
+
+    :param taken: where its numbers begin.
+    """
+    same, upper, lower = True, False, False
+    for place in range(at, end):
+        upper = upper or 65 <= table.bytes[place] <= 90
+        lower = lower or 97 <= table.bytes[place] <= 122
+    begin = at
+    while at < end:
+        byte = table.bytes[at]
+        if mark == _NAME and (_is_digit(byte) or _is_letter(byte)):
+            kind, many = (_ZERO, 10) if _is_digit(byte) else (_A if byte & 32 else 65, 26)
+            table.becomes[at] = kind + numbers[taken] % many
+            same = same and table.becomes[at] == byte
+            taken += 1
+        elif mark == _DIGITS and _is_hexadecimal(byte):
+            _put_hexadecimal(table, at, numbers[taken] % 16, not lower)
+            taken += 1
+        elif mark in (_OCTETS, _GROUPS) and byte != _COLON and _is_hexadecimal(byte):
+            stop = at
+            while stop < end and _is_hexadecimal(table.bytes[stop]):
+                stop += 1
+            size = stop - at
+            if mark == _OCTETS:
+                value, base = _LEAST[size] + numbers[taken] % _COUNTS[size], 10
+            else:
+                base = 16
+                low, high = np.int64(16) ** (size - 1), np.int64(16) ** size
+                if size == 1 or byte == _ZERO:
+                    low, high = 0, 16 if size == 1 else low
+                value = low + numbers[taken] % (high - low)
+            for place in range(stop - 1, at - 1, -1):
+                _put_hexadecimal(table, place, value % base, upper)
+                value //= base
+            at = stop - 1
+            taken += mark == _OCTETS
+        taken += mark == _GROUPS and byte == _COLON
+        at += 1
+    for place in range(begin, end if mark == _NAME and same else begin):  # a short text may meet itself
+        byte = table.bytes[place]
+        if _is_digit(byte) or _is_letter(byte):
+            kind, many = (_ZERO, 10) if _is_digit(byte) else (_A if byte & 32 else 65, 26)
+            table.becomes[place] = kind + (byte + 1 - kind) % many
+
+
+@compiled
+def put_pseudonyms(table, spans, numbers):  # type: ignore[no-untyped-def]
+    """Write the pseudonyms of spans.
+
+    :param spans: see ``follow``.
+    :param numbers: of 32 bits, for each span in eights.
+    """
+    taken = 0
+    for row in range(spans.shape[0]):
+        begin, size, mark, many = spans[row, 0], spans[row, 1], spans[row, 2], spans[row, 3]
+        _put_span(table, begin, begin + size, mark, numbers, taken)
+        taken += 8 * max(1, (many + 7) // 8)
