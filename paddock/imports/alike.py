@@ -10,7 +10,20 @@ from __future__ import annotations
 import numpy as np
 
 from paddock.compilation import compiled
-from paddock.imports.cutting import ALIKE, CHANGES, DOMAIN, KIND, NUMBERS, PATHS, SKELETONS, START, entry_of, hash_of
+from paddock.imports.cutting import (
+    ALIKE,
+    CHANGES,
+    COUNT,
+    DOMAIN,
+    KIND,
+    NUMBERS,
+    PARTS,
+    PATHS,
+    SKELETONS,
+    START,
+    entry_of,
+    hash_of,
+)
 from paddock.imports.machine import is_ipv6
 
 # Whether a skeleton changes (``CHANGES``): no, where the marks are, or what is like it has to be judged by itself.
@@ -19,11 +32,12 @@ OWN = 2
 _STAYS, _GOES_ON, _NAME, _OCTETS, _DIGITS, _GROUPS = range(6)
 _LONGEST = 128
 _MOST_RANDOM = 24  # so many letters and digits in a row may be a token
-_PREFIXES = np.zeros((6, 12), np.uint8)
+_PREFIXES = np.zeros((6, 13), np.uint8)  # a zero behind each
 for _kind, _text in ((_NAME, b"word "), (_OCTETS, b"ipv4 "), (_DIGITS, b"hexadecimal "), (_GROUPS, b"ipv6 ")):
     _PREFIXES[_kind, : len(_text)] = [*_text]
 _LEAST, _COUNTS = np.array((0, 0, 10, 100)), np.array((1, 10, 90, 156))  # octets of so many digits
 _ZERO, _NINE, _A, _DOT, _COLON, _NEWLINE, _PERCENT, _BACKSLASH = (ord(each) for each in "09a.:\n%\\")
+_IN_PARTS = np.array([chr(byte).isalnum() or byte in b"_.-" for byte in range(256)])
 _MARK = 0xE000  # the first character for private use
 
 
@@ -90,74 +104,93 @@ def _is_hexadecimal(byte):  # type: ignore[no-untyped-def]
 
 
 @compiled
+def _is_device(data, begin, end):  # type: ignore[no-untyped-def]
+    """Whether it is the address of a device, with colons: six times two hexadecimal digits."""
+    for at in range(begin, end):
+        if (data[at] != _COLON) if (at - begin) % 3 == 2 else not _is_hexadecimal(data[at]):
+            return False
+    return end - begin == 17
+
+
+@compiled
+def _is_network(data, begin, end):  # type: ignore[no-untyped-def]
+    """Whether it is an IPv6 address without dots, perhaps with a port."""
+    port = end
+    for at in range(begin, end):
+        if data[at] == _COLON:
+            port = at
+        elif not _is_hexadecimal(data[at]):
+            return False
+    if is_ipv6(data, begin, end):
+        return True
+    for at in range(port + 1, end):
+        if not _is_digit(data[at]):
+            return False
+    return is_ipv6(data, begin, port)
+
+
+@compiled
 def _skeleton(data, begin, end, skeleton):  # type: ignore[no-untyped-def]
     """Whether what becomes of a text does not depend on which digits it has, and the text with zeros for them.
 
     Hexadecimal digits with a digit among them become zeros as well, but for an a where a letter begins or ends them, or
-    there are others within; not where they may be parts of an address. An IPv6 address has zeros alone. A number too
-    large for an IPv4 address becomes nines where it may be a part of one.
-    What may be a token or the address of a device, and what is encoded, is not told this way.
+    there are others within; where they may be parts of an address, only from the first letter to the last, and
+    a number that is too large for one becomes nines. Addresses of IPv6 and of devices have zeros alone.
+    What may be a token, and what is encoded, is not told this way.
     """
     dots = dashes = underscores = colons = digits = 0
-    double, last = False, end
+    double = False
     for at in range(begin, end):
         byte = data[at]
         skeleton[at - begin] = byte
         dots += byte == _DOT
         dashes += byte == 45
         underscores += byte == 95
+        colons += byte == _COLON
         digits += _is_digit(byte)
-        if byte == _COLON:
-            double, colons, last = double or (at > begin and data[at - 1] == _COLON), colons + 1, at
+        double = double or (byte == _COLON and at > begin and data[at - 1] == _COLON)
         if byte >= 128 or byte == _PERCENT or byte == _BACKSLASH:
             return False
     if digits == 0 or dashes > 4:
         return False
     if double or colons > 4:
-        address_end = end
-        if not is_ipv6(data, begin, end):
-            address_end = last  # perhaps a port is behind it
-            for at in range(last + 1, end):
-                if not _is_digit(data[at]):
-                    return False
-            if not is_ipv6(data, begin, last):
-                return False
         for at in range(begin, end):
             if data[at] != _COLON:
                 skeleton[at - begin] = _ZERO
-        return dots == 0 and address_end > begin
-    may_be_address = dots > 2 or dashes > 2 or underscores > 2
+        return _is_device(data, begin, end) or _is_network(data, begin, end)
+    may_be_address, ids = dots > 2 or dashes > 2 or underscores > 2, 0
     at = begin
     while at < end:
-        run, numbers, hexadecimal = at, 0, True
+        run, numbers, hexadecimal, letter, last_letter = at, 0, True, end, end
         while at < end and (_is_digit(data[at]) or _is_letter(data[at])):
             hexadecimal = hexadecimal and _is_hexadecimal(data[at])
             if _is_digit(data[at]):
                 numbers += 1
                 skeleton[at - begin] = _ZERO
+            else:
+                letter, last_letter = min(letter, at), at
             at += 1
         size = at - run
         if size >= _MOST_RANDOM:
             return False
         if hexadecimal and 0 < numbers < size:
-            if may_be_address:
-                if size > 4:
-                    return False  # an id, perhaps, and hardly any other like it
-            else:
-                for place in range(run, at):
-                    within = place == run + 1 and _is_digit(data[run]) and _is_digit(data[at - 1])
-                    letter = within or (place in (run, at - 1) and not _is_digit(data[place]))
-                    skeleton[place - begin] = _A if letter else _ZERO
+            ids += 1
+            if may_be_address and ids > 1:
+                return False  # hardly any other is like it
+            for place in range(run, at):
+                inner = place == run + 1 and letter > run and last_letter < at - 1
+                outer = (place == run and letter == run) or (place == at - 1 and last_letter == place)
+                is_letter = letter <= place <= last_letter if may_be_address else inner or outer
+                skeleton[place - begin] = _A if is_letter else _ZERO
         at += size == 0
-    if may_be_address:
-        at = begin
-        while at < end:
-            run, value = at, 0
-            while at < end and _is_digit(data[at]):
-                value, at = min(10 * value + np.int64(data[at]) - _ZERO, 1000), at + 1
-            if at == run + 3 and value > 255:
-                skeleton[run - begin : at - begin] = _NINE
-            at += at == run
+    at = begin if may_be_address else end
+    while at < end:
+        run, value = at, 0
+        while at < end and _is_digit(data[at]):
+            value, at = min(10 * value + np.int64(data[at]) - _ZERO, 1000), at + 1
+        if at == run + 3 and value > 255 and skeleton[run - begin] == _ZERO and skeleton[at - 1 - begin] == _ZERO:
+            skeleton[run - begin : at - begin] = _NINE
+        at += at == run
     return True
 
 
@@ -296,3 +329,37 @@ def put_pseudonyms(table, spans, numbers):  # type: ignore[no-untyped-def]
         begin, size, mark, many = spans[row, 0], spans[row, 1], spans[row, 2], spans[row, 3]
         _put_span(table, begin, begin + size, mark, numbers, taken)
         taken += 8 * max(1, (many + 7) // 8)
+
+
+@compiled
+def count_parts(table, last, seed):  # type: ignore[no-untyped-def]
+    """Count the parts that stay of entries that change, each part of an entry once.
+
+    What is encoded or beyond ASCII is left for Python; the others' counts become 0.
+    """
+    for number in range(1, last):
+        entry = table.entries[number]
+        count, at, start = entry[COUNT], entry[START], entry[START]
+        if not entry[CHANGES] or count <= 0 or entry[DOMAIN] >= PARTS:
+            continue
+        end = _end(table, at)
+        several = simple = False
+        for place in range(at, end):
+            simple = table.bytes[place] < 128 and table.bytes[place] != _BACKSLASH
+            several = several or not _IN_PARTS[table.bytes[place]]
+            if not simple:
+                break
+        if not simple:
+            continue
+        entry[COUNT] = 0
+        while several and start <= end:
+            stays, at = True, start
+            while at < end and _IN_PARTS[table.bytes[at]]:
+                stays = stays and table.bytes[at] == table.becomes[at]
+                at += 1
+            if stays and at > start:
+                part = entry_of(table, table.bytes, start, at, PARTS, hash_of(table.bytes, start, at, seed))
+                if table.entries[part, KIND] != number:
+                    table.entries[part, KIND] = number
+                    table.entries[part, COUNT] += count
+            start = at + 1

@@ -127,7 +127,10 @@ class Anonymiser:
         if entries > _MOST_ENTRIES or used > _MOST_BYTES:
             self._count()
             self._begin()
-            entries = used = 1
+        self._grow(size)
+
+    def _grow(self, size: int) -> None:
+        entries, used = self._table.used.tolist()
         room, bytes_room = len(self._table.entries), len(self._table.bytes)
         if room < entries + size + 1 or bytes_room < used + 4 * size + 1:
             self._table = cutting.table(room + 2 * size, bytes_room + 5 * size, self._table)
@@ -139,21 +142,28 @@ class Anonymiser:
         if last == first:
             return
         alike.find_alike(table, first, last, self._seed)
-        size, end = table.used.tolist()
-        begin = int(table.entries[first, cutting.START])
-        texts = table.bytes[begin : end - 1].tobytes().decode("utf-8").split("\n")
+        texts = self._texts(first)
         self._audited += [text.strip(_MARKS) for text in texts]
-        for entry in range(last, size):
+        for entry in range(last, first + len(texts)):
             self._judge_skeleton(entry, texts[entry - first])
         like = table.entries[first:last, cutting.ALIKE]
         by_itself = (like == 0) | (table.entries[like, cutting.CHANGES] == alike.OWN)
         for number in np.flatnonzero(by_itself).tolist():
             self._judge(first + number, texts[number])
-        spans, pieces = np.empty((end - begin, 4), np.int32), np.empty(8 * (end - begin), np.uint8)
+        size = int(table.used[1] - table.entries[first, cutting.START])
+        spans, pieces = np.empty((size, 4), np.int32), np.empty(8 * size, np.uint8)
         count, length = alike.follow(table, first, last, pieces, spans)
         spans = spans[:count]
         numbers = map(self._pseudonyms.bytes, pieces[:length].tobytes().split(b"\n"), spans[:, 3].tolist())
         alike.put_pseudonyms(table, spans, np.frombuffer(b"".join(numbers), ">u4").astype(np.uint32))
+
+    def _texts(self, first: int) -> list[str]:
+        """Those of the entries from one on."""
+        last, end = self._table.used.tolist()
+        if last == first:
+            return []
+        begin = int(self._table.entries[first, cutting.START])
+        return self._table.bytes[begin : end - 1].tobytes().decode("utf-8").split("\n")
 
     def _judge_skeleton(self, entry: int, text: str) -> None:
         """Where what is like it changes, and what it says of its neighbours."""
@@ -211,6 +221,13 @@ class Anonymiser:
         return result
 
     def _count(self) -> None:
+        first = len(self._audited)
+        changing = (self._table.entries[:first, cutting.CHANGES] > 0) & (self._table.entries[:first, cutting.COUNT] > 0)
+        starts = self._table.entries[: first + 1, cutting.START].copy()
+        starts[-1] = self._table.used[1]
+        self._grow(int(np.diff(starts)[changing].sum()))
+        alike.count_parts(self._table, first, self._seed)
+        self._audited += self._texts(first)
         entries = self._table.entries[: len(self._audited)]
         counts = entries[:, cutting.COUNT]
         seen = np.flatnonzero(counts > 0)
@@ -224,6 +241,7 @@ class Anonymiser:
                 kept[part] = kept.get(part, 0) + count
         kept.pop("", None)
         counts[:] = 0
+        entries[entries[:, cutting.DOMAIN] == cutting.PARTS, cutting.KIND] = 0
 
     def _parts(self, entry: int) -> tuple[str, ...]:
         """What stays of a word that changes."""

@@ -14,9 +14,9 @@ import numpy as np
 from paddock.compilation import compiled
 
 # What an entry of the table is (its domain): a word of a text, a value that goes whole, a name behind a word that says
-# so without a sign, a skeleton (SKELETONS and the domain of what it stands for, see alike.py), or the path of a field,
+# so without a sign, a part that stays of what changes, a skeleton (SKELETONS and the domain of what it stands for, see alike.py), or the path of a field,
 # PATHS and the entry of the path before it.
-WORD, USERS, SECRETS, QUERIES, HOSTS, NUMBERS, NAMES, PATHS = (*range(7), 16)
+WORD, USERS, SECRETS, QUERIES, HOSTS, NUMBERS, NAMES, PARTS, PATHS = (*range(8), 16)
 SKELETONS = 8
 # Kinds of words, besides the first five above.
 UID, COMMAND, FOR, NAMED, CONNECT = (*range(5, 9), 12)
