@@ -1,8 +1,8 @@
 """What is alike fares alike: of words and values that differ in digits alone, one is judged, and compiled code follows.
 
 What stands for them, their skeleton, has zeros for digits. It is judged by the rules of words.py once, with marks in
-place of pseudonyms; where the marks are, all that are like it get pseudonyms of their own. The bytes that these are made
-of (an HMAC, see pseudonyms.py) come from Python; what is done with them here is what is done there.
+place of pseudonyms; where the marks are, all that are like it get pseudonyms of their own. The numbers that these are
+made of (an HMAC, see pseudonyms.py) come from Python; what is done with them here is what is done there.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from paddock.imports.machine import is_ipv6
 OWN = 2
 # Marks: what stays, what goes on, and what begins a name, an IPv4 address, hexadecimal digits, and an IPv6 address.
 _STAYS, _GOES_ON, _NAME, _OCTETS, _DIGITS, _GROUPS = range(6)
+_HAS_SKELETON = np.array([domain < PARTS and domain != NUMBERS for domain in range(PATHS + 1)])
 _LONGEST = 128
 _MOST_RANDOM = 24  # so many letters and digits in a row may be a token
 _PREFIXES = np.zeros((6, 13), np.uint8)  # a zero behind each
@@ -149,7 +150,7 @@ def _skeleton(data, begin, end, skeleton):  # type: ignore[no-untyped-def]
         colons += byte == _COLON
         digits += _is_digit(byte)
         double = double or (byte == _COLON and at > begin and data[at - 1] == _COLON)
-        if byte >= 128 or byte == _PERCENT or byte == _BACKSLASH:
+        if byte >= 128 or byte in (_PERCENT, _BACKSLASH):
             return False
     if digits == 0 or dashes > 4:
         return False
@@ -208,7 +209,12 @@ def find_alike(table, first, last, seed):  # type: ignore[no-untyped-def]
     for number in range(first, last):
         domain, start = table.entries[number, DOMAIN], table.entries[number, START]
         end = _end(table, start)
-        if domain < PATHS and domain != NUMBERS and end - start <= _LONGEST and _skeleton(table.bytes, start, end, skeleton):
+        if (
+            domain < PATHS
+            and domain != NUMBERS
+            and end - start <= _LONGEST
+            and _skeleton(table.bytes, start, end, skeleton)
+        ):
             size = end - start
             hashed = hash_of(skeleton, 0, size, seed)
             table.entries[number, ALIKE] = entry_of(table, skeleton, 0, size, SKELETONS + domain, hashed)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections import Counter
 from collections.abc import Iterable, Iterator
 
 import numpy as np
@@ -61,12 +60,12 @@ class Anonymiser:
         self._whole = self._words.whole
         self._user, self._secret, self._host = self._words.user, self._words.secret, self._words.host
         self._seed = secrets.randbits(62)  # nobody can write a log whose words all have one hash
-        self._kept: Counter[str] = Counter()
+        self._kept: tuple[list[str], list[int]] = [], []
         self._begin()
 
     def _begin(self) -> None:
         self._table = cutting.table(_MOST_ENTRIES + 2 * _PIECE, _MOST_BYTES + 5 * _PIECE)
-        self._audited: list[str | tuple[str, ...]] = [""]  # of each entry what of it stays
+        self._audited = [""]  # of each entry what of it stays if it does
         self._paths = {0: ""}  # by entry
         self._fields: dict[str, int] = {}  # and their entries
 
@@ -214,11 +213,14 @@ class Anonymiser:
             return words.user(text) if _may_be_name(text) else text
         return words.whole[_KINDS[domain]](text)
 
-    def kept(self) -> Counter[str]:
-        """How often each word stood in the texts since the last call and stayed; of changed words, their parts."""
+    def kept(self) -> tuple[bytes, np.ndarray]:
+        """Words that stood in the texts since the last call and stayed, and of changed words the parts that did.
+
+        :returns: them, a newline between each and the next one, and how often; some are there more than once, or empty.
+        """
         self._count()
-        result, self._kept = self._kept, Counter()
-        return result
+        (texts, counts), self._kept = self._kept, ([], [])
+        return "\n".join(texts).encode("utf-8"), np.array(counts, np.int64)
 
     def _count(self) -> None:
         first = len(self._audited)
@@ -231,26 +233,26 @@ class Anonymiser:
         entries = self._table.entries[: len(self._audited)]
         counts = entries[:, cutting.COUNT]
         seen = np.flatnonzero(counts > 0)
-        for entry in seen[entries[seen, cutting.CHANGES] > 0].tolist():
-            if self._audited[entry].__class__ is str:
-                self._audited[entry] = self._parts(entry)
-        kept = self._kept
-        for entry, count in zip(seen.tolist(), counts[seen].tolist(), strict=True):
-            audited = self._audited[entry]
-            for part in (audited,) if audited.__class__ is str else audited:
-                kept[part] = kept.get(part, 0) + count
-        kept.pop("", None)
+        changed = entries[seen, cutting.CHANGES] > 0
+        texts, numbers = self._kept
+        for entry in seen[changed].tolist():
+            parts = self._parts(entry)
+            texts += parts
+            numbers += [int(counts[entry])] * len(parts)
+        seen = seen[~changed]
+        texts += map(self._audited.__getitem__, seen.tolist())
+        numbers += counts[seen].tolist()
         counts[:] = 0
         entries[entries[:, cutting.DOMAIN] == cutting.PARTS, cutting.KIND] = 0
 
-    def _parts(self, entry: int) -> tuple[str, ...]:
+    def _parts(self, entry: int) -> set[str]:
         """What stays of a word that changes."""
         begin, end = self._table.entries[entry, cutting.START], self._table.entries[entry + 1, cutting.START] - 1
         if end < begin:
             end = self._table.used[1] - 1
         both = self._table.bytes[begin:end], self._table.becomes[begin:end]
         plain, changed = (unescaped_json(each.tobytes().decode("utf-8")) for each in both)
-        return tuple({*_INNER.split(plain)} & {*_INNER.split(changed)}) if _INNER.search(plain) else ()
+        return {*_INNER.split(plain)} & {*_INNER.split(changed)} if _INNER.search(plain) else set()
 
     # --- words that others give away --------------------------------------------------------------
 

@@ -14,8 +14,8 @@ import numpy as np
 from paddock.compilation import compiled
 
 # What an entry of the table is (its domain): a word of a text, a value that goes whole, a name behind a word that says
-# so without a sign, a part that stays of what changes, a skeleton (SKELETONS and the domain of what it stands for, see alike.py), or the path of a field,
-# PATHS and the entry of the path before it.
+# so without a sign, a part that stays of what changes, a skeleton (SKELETONS and the domain of what it stands for, see
+# alike.py), or the path of a field, PATHS and the entry of the path before it.
 WORD, USERS, SECRETS, QUERIES, HOSTS, NUMBERS, NAMES, PARTS, PATHS = (*range(8), 16)
 SKELETONS = 8
 # Kinds of words, besides the first five above.
@@ -35,9 +35,7 @@ _CLASSES[[ord(each) for each in " \"'()[]{},;|<>\t\n\r\v\f\x1c\x1d\x1e\x1f"]] = 
 _CLASSES[ord("\\")] = _ESCAPE
 _CLASSES[[0xC2, 0xE1, 0xE2, 0xE3]] = _SPACES
 _QUOTE, _APOSTROPHE, _BACKSLASH, _NEWLINE, _COLON, _EQUALS, _LESS, _AT = (ord(each) for each in "\"'\\\n:=<@")
-_OPENING, _CLOSING, _OPEN_LIST, _CLOSE_LIST, _DASH, _SMALL_N, _OPEN, _CLOSE, _MORE = (
-    ord(each) for each in "{}[]-n()>"
-)
+_OPENING, _CLOSING, _OPEN_LIST, _CLOSE_LIST, _DASH, _SMALL_N, _OPEN, _CLOSE, _MORE = (ord(each) for each in "{}[]-n()>")
 
 
 class Table(NamedTuple):
@@ -112,10 +110,22 @@ def _mixed(number, byte):  # type: ignore[no-untyped-def]
 
 @compiled
 def hash_of(data, begin, end, seed):  # type: ignore[no-untyped-def]
+    """The hash of a text for ``entry_of``."""
     number = seed
     for place in range(begin, end):
         number = _mixed(number, data[place])
     return number
+
+
+@compiled
+def count_texts(table, texts, counts, totals, seed):  # type: ignore[no-untyped-def]
+    """Enter texts, with a newline behind each, and add their counts to those of the entries; none to the empty one."""
+    begin = number = 0
+    for at in range(texts.size):
+        if texts[at] == _NEWLINE:
+            if at > begin:
+                totals[entry_of(table, texts, begin, at, WORD, hash_of(texts, begin, at, seed))] += counts[number]
+            begin, number = at + 1, number + 1
 
 
 @compiled
@@ -280,10 +290,10 @@ def put(table, rows, out):  # type: ignore[no-untyped-def]
 def _is(data, begin, end, text):  # type: ignore[no-untyped-def]
     if end - begin != text.size:
         return False
+    same = True
     for place in range(text.size):
-        if data[begin + place] != text[place]:
-            return False
-    return True
+        same = same and data[begin + place] == text[place]
+    return same
 
 
 @compiled

@@ -11,16 +11,17 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from paddock.imports.anonymise import Anonymiser
+from paddock.imports.audit import Audit
 from paddock.imports.pseudonyms import Pseudonyms
 from paddock.imports.shape import track_shape
-from paddock.imports.summary import Audit
 from paddock.imports.text import to_json
-from tests.imports.samples import ANY_SHAPE, access_log, parsed
+from tests.imports.samples import ANY_SHAPE, access_log, counted, parsed
 
 KEY = b"a key of the tests, 32 bytes lon"
 ANONYMISER = Anonymiser(KEY)
@@ -290,7 +291,7 @@ def test_what_neighbours_gave_away_is_not_counted_as_kept() -> None:
     anonymiser = Anonymiser(KEY)
     for _ in range(3):
         anonymous_documents([{"thread": "user margaret is"}], anonymiser)
-    assert anonymiser.kept() == {"user": 3, "is": 3}
+    assert counted(anonymiser.kept()) == {"user": 3, "is": 3}
 
 
 GAPS = r"\s\"'()\[\]{},;|<>\\"
@@ -311,7 +312,7 @@ def test_words_are_cut_as_the_rule_says(text: str) -> None:
     for word in SEPARATOR.split(text)[::2]:
         words[word.strip(".:=!?-*#/")] += 1
     del words[""]
-    assert anonymiser.kept() == words
+    assert counted(anonymiser.kept()) == words
 
 
 # A colon behind a space belongs to the gap, so no word begins with one.
@@ -337,13 +338,13 @@ def test_memory_stays_constant(monkeypatch: pytest.MonkeyPatch) -> None:
     """The table begins anew when it is full; replacements and counts are the same as without an end."""
     documents = [{"message": f"job{number} of user u{number % 50} at 10.0.{number % 90}.7"} for number in range(2000)]
     endless = Anonymiser(KEY)
-    expected, kept = anonymous_documents(documents, endless), endless.kept()
+    expected, kept = anonymous_documents(documents, endless), counted(endless.kept())
     monkeypatch.setattr("paddock.imports.anonymise._PIECE", 2000)
     monkeypatch.setattr("paddock.imports.anonymise._MOST_ENTRIES", 100)
     limited = Anonymiser(KEY)
     assert anonymous_documents(documents, limited) == expected
     assert int(limited._table.used[0]) < 300
-    assert limited.kept() == kept
+    assert counted(limited.kept()) == kept
 
 
 def test_a_document_may_be_longer_than_the_table_has_room() -> None:
@@ -390,36 +391,43 @@ def test_what_stays_is_counted() -> None:
     anonymiser = Anonymiser(KEY)
     for _ in range(3):
         anonymous("user margaret opened /srv/margaret/x?id=4711 on build7.zone, 5 times", anonymiser)
-    kept = anonymiser.kept()
+    kept = counted(anonymiser.kept())
     assert kept["opened"] == kept["build7.zone"] == kept["5"] == kept["srv"] == 3
     assert kept["margaret"] == 3  # as a folder, not as the user
     assert "4711" not in kept
-    assert anonymiser.kept() == Counter()
+    assert counted(anonymiser.kept()) == Counter()
 
 
 @pytest.mark.parametrize("quick", [True, False])
 def test_numbers_that_stay_are_counted(quick: bool) -> None:
     """Those of fields too, in bulk and line by line, but for fields that are numbers to the track, such as status."""
-    kept = parsed("apache-combined", access_log(20), track_shape("apache"), KEY, quick=quick).kept
+    kept = counted(parsed("apache-combined", access_log(20), track_shape("apache"), KEY, quick=quick).kept)
     assert not {"200", "101"} & kept.keys()
-    assert {"200", "101"} <= parsed("apache-combined", access_log(20), ANY_SHAPE, KEY, quick=quick).kept.keys()
+    kept = counted(parsed("apache-combined", access_log(20), ANY_SHAPE, KEY, quick=quick).kept)
+    assert {"200", "101"} <= kept.keys()
     text = parsed("json-lines", ['{"time":1714566896,"status":404,"path":"404 5"}'], track_shape("apache"), KEY)
-    assert text.kept == {"404": 1, "5": 1}
-    assert parsed("json-lines", ['{"time":1714566896,"order":4711,"x":true}'], key=KEY, quick=quick).kept == {"4711": 1}
+    assert counted(text.kept) == {"404": 1, "5": 1}
+    text = parsed("json-lines", ['{"time":1714566896,"order":4711,"x":true}'], key=KEY, quick=quick)
+    assert counted(text.kept) == {"4711": 1}
 
 
 def test_names_in_the_object_of_a_user_are_counted() -> None:
     """They stay, so a person has to look at them; what they name goes."""
     anonymiser = Anonymiser(KEY)
     anonymous('got {"user": {"bob": "margaret"}}', anonymiser)
-    assert anonymiser.kept() == {"got": 1, "user": 1, "bob": 1}
+    assert counted(anonymiser.kept()) == {"got": 1, "user": 1, "bob": 1}
+
+
+def add(audit: Audit, texts: Counter[str]) -> None:
+    """Count texts."""
+    audit.add("\n".join(texts).encode("utf-8"), np.array([*texts.values()], np.int64))
 
 
 def test_the_audit_sorts_what_stays() -> None:
     """Words, hosts, numbers and tokens, the most frequent first."""
     audit = Audit()
-    audit.add(Counter({"opened": 7, "closed": 9, "build7.zone": 3, "4711": 2, "blk_3886504": 1}))
-    audit.add(Counter({"4712": 5}))
+    add(audit, Counter({"opened": 7, "closed": 9, "build7.zone": 3, "4711": 2, "blk_3886504": 1}))
+    add(audit, Counter({"4712": 5}))
     assert audit.most_frequent() == {
         "words": {"closed": 9, "opened": 7}, "hosts": {"build7.zone": 3}, "numbers": {"4712": 5, "4711": 2},
         "tokens": {"blk_3886504": 1},
@@ -448,9 +456,9 @@ def test_what_is_remembered_does_not_grow_without_end(field: str, monkeypatch: p
 
 def test_the_audit_does_not_grow_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """Beyond a number of texts the rarest are forgotten, and that is known."""
-    monkeypatch.setattr("paddock.imports.summary.MOST_COUNTED", 100)
+    monkeypatch.setattr("paddock.imports.audit.MOST_COUNTED", 100)
     audit = Audit()
     for number in range(50):
-        audit.add(Counter({f"w{number}x{each}": 1 for each in range(10)} | {"often": 1}))
+        add(audit, Counter({f"w{number}x{each}": 1 for each in range(10)} | {"often": 1}))
     assert audit.forgotten >= 350
     assert audit.most_frequent()["words"]["often"] == 50
