@@ -24,7 +24,7 @@ from paddock.imports.cutting import (
     entry_of,
     hash_of,
 )
-from paddock.imports.machine import is_ipv6
+from paddock.imports.scanning import is_digit, is_hexadecimal, is_ipv6, is_letter
 
 # Whether a skeleton changes (``CHANGES``): no, where the marks are, or what is like it has to be judged by itself.
 OWN = 2
@@ -90,25 +90,10 @@ def marks(text: str, skeleton: str) -> bytes | None:
 
 
 @compiled
-def _is_letter(byte):  # type: ignore[no-untyped-def]  # compiled: types are inferred
-    return _A <= (byte | 32) <= 122
-
-
-@compiled
-def _is_digit(byte):  # type: ignore[no-untyped-def]
-    return _ZERO <= byte <= _NINE
-
-
-@compiled
-def _is_hexadecimal(byte):  # type: ignore[no-untyped-def]
-    return _ZERO <= byte <= _NINE or _A <= (byte | 32) <= 102
-
-
-@compiled
 def _is_device(data, begin, end):  # type: ignore[no-untyped-def]
     """Whether it is the address of a device, with colons: six times two hexadecimal digits."""
     for at in range(begin, end):
-        if (data[at] != _COLON) if (at - begin) % 3 == 2 else not _is_hexadecimal(data[at]):
+        if (data[at] != _COLON) if (at - begin) % 3 == 2 else not is_hexadecimal(data[at]):
             return False
     return end - begin == 17
 
@@ -120,12 +105,12 @@ def _is_network(data, begin, end):  # type: ignore[no-untyped-def]
     for at in range(begin, end):
         if data[at] == _COLON:
             port = at
-        elif not _is_hexadecimal(data[at]):
+        elif not is_hexadecimal(data[at]):
             return False
     if is_ipv6(data, begin, end):
         return True
     for at in range(port + 1, end):
-        if not _is_digit(data[at]):
+        if not is_digit(data[at]):
             return False
     return is_ipv6(data, begin, port)
 
@@ -148,7 +133,7 @@ def _skeleton(data, begin, end, skeleton):  # type: ignore[no-untyped-def]
         dashes += byte == 45
         underscores += byte == 95
         colons += byte == _COLON
-        digits += _is_digit(byte)
+        digits += is_digit(byte)
         double = double or (byte == _COLON and at > begin and data[at - 1] == _COLON)
         if byte >= 128 or byte in (_PERCENT, _BACKSLASH):
             return False
@@ -163,9 +148,9 @@ def _skeleton(data, begin, end, skeleton):  # type: ignore[no-untyped-def]
     at = begin
     while at < end:
         run, numbers, hexadecimal, letter, last_letter = at, 0, True, end, end
-        while at < end and (_is_digit(data[at]) or _is_letter(data[at])):
-            hexadecimal = hexadecimal and _is_hexadecimal(data[at])
-            if _is_digit(data[at]):
+        while at < end and (is_digit(data[at]) or is_letter(data[at])):
+            hexadecimal = hexadecimal and is_hexadecimal(data[at])
+            if is_digit(data[at]):
                 numbers += 1
                 skeleton[at - begin] = _ZERO
             else:
@@ -181,13 +166,13 @@ def _skeleton(data, begin, end, skeleton):  # type: ignore[no-untyped-def]
             for place in range(run, at):
                 inner = place == run + 1 and letter > run and last_letter < at - 1
                 outer = (place == run and letter == run) or (place == at - 1 and last_letter == place)
-                is_letter = letter <= place <= last_letter if may_be_address else inner or outer
-                skeleton[place - begin] = _A if is_letter else _ZERO
+                stays = letter <= place <= last_letter if may_be_address else inner or outer
+                skeleton[place - begin] = _A if stays else _ZERO
         at += size == 0
     at = begin if may_be_address else end
     while at < end:
         run, value = at, 0
-        while at < end and _is_digit(data[at]):
+        while at < end and is_digit(data[at]):
             value, at = min(10 * value + np.int64(data[at]) - _ZERO, 1000), at + 1
         if at == run + 3 and value > 255 and skeleton[run - begin] == _ZERO and skeleton[at - 1 - begin] == _ZERO:
             skeleton[run - begin : at - begin] = _NINE
@@ -255,11 +240,11 @@ def follow(table, first, last, texts, spans):  # type: ignore[no-untyped-def]
                 if byte == _NEWLINE:
                     break
                 table.becomes[at] = byte
-                if mark == _OCTETS and not _is_digit(byte):
+                if mark == _OCTETS and not is_digit(byte):
                     byte, dots = _DOT, dots + 1
                 elif mark in (_DIGITS, _GROUPS) and 65 <= byte <= 90:
                     byte |= 32
-                numbers += byte == _COLON if mark == _GROUPS else _is_digit(byte) or (_is_letter(byte))
+                numbers += byte == _COLON if mark == _GROUPS else is_digit(byte) or (is_letter(byte))
                 texts[size] = byte
                 size, at = size + 1, at + 1
             texts[size] = _NEWLINE
@@ -288,17 +273,17 @@ def _put_span(table, at, end, mark, numbers, taken):  # type: ignore[no-untyped-
     begin = at
     while at < end:
         byte = table.bytes[at]
-        if mark == _NAME and (_is_digit(byte) or _is_letter(byte)):
-            kind, many = (_ZERO, 10) if _is_digit(byte) else (_A if byte & 32 else 65, 26)
+        if mark == _NAME and (is_digit(byte) or is_letter(byte)):
+            kind, many = (_ZERO, 10) if is_digit(byte) else (_A if byte & 32 else 65, 26)
             table.becomes[at] = kind + numbers[taken] % many
             same = same and table.becomes[at] == byte
             taken += 1
-        elif mark == _DIGITS and _is_hexadecimal(byte):
+        elif mark == _DIGITS and is_hexadecimal(byte):
             _put_hexadecimal(table, at, numbers[taken] % 16, not lower)
             taken += 1
-        elif mark in (_OCTETS, _GROUPS) and byte != _COLON and _is_hexadecimal(byte):
+        elif mark in (_OCTETS, _GROUPS) and byte != _COLON and is_hexadecimal(byte):
             stop = at
-            while stop < end and _is_hexadecimal(table.bytes[stop]):
+            while stop < end and is_hexadecimal(table.bytes[stop]):
                 stop += 1
             size = stop - at
             if mark == _OCTETS:
@@ -318,8 +303,8 @@ def _put_span(table, at, end, mark, numbers, taken):  # type: ignore[no-untyped-
         at += 1
     for place in range(begin, end if mark == _NAME and same else begin):  # a short text may meet itself
         byte = table.bytes[place]
-        if _is_digit(byte) or _is_letter(byte):
-            kind, many = (_ZERO, 10) if _is_digit(byte) else (_A if byte & 32 else 65, 26)
+        if is_digit(byte) or is_letter(byte):
+            kind, many = (_ZERO, 10) if is_digit(byte) else (_A if byte & 32 else 65, 26)
             table.becomes[place] = kind + (byte + 1 - kind) % many
 
 

@@ -153,8 +153,8 @@ class Anonymiser:
         spans, pieces = np.empty((size, 4), np.int32), np.empty(8 * size, np.uint8)
         count, length = alike.follow(table, first, last, pieces, spans)
         spans = spans[:count]
-        numbers = map(self._pseudonyms.bytes, pieces[:length].tobytes().split(b"\n"), spans[:, 3].tolist())
-        alike.put_pseudonyms(table, spans, np.frombuffer(b"".join(numbers), ">u4").astype(np.uint32))
+        numbers = self._pseudonyms.numbers(pieces[:length].tobytes().split(b"\n"), spans[:, 3].tolist())
+        alike.put_pseudonyms(table, spans, np.frombuffer(numbers, ">u4").astype(np.uint32))
 
     def _texts(self, first: int) -> list[str]:
         """Those of the entries from one on."""

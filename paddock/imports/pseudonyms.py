@@ -12,7 +12,7 @@ import hmac
 import ipaddress
 import re
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from urllib.parse import unquote_to_bytes
 
 # Ranges of characters that replace one another: a script each, roughly, and of one length in UTF-8 each.
@@ -125,21 +125,21 @@ class Pseudonyms:
 
     def _numbers(self, kind: str, text: str, count: int) -> Sequence[int]:
         """So many pseudorandom numbers of 32 bits, at the least."""
-        found = self.bytes(f"{kind} {text}".encode("utf-8", "surrogatepass"), count)
+        found = self.numbers([f"{kind} {text}".encode("utf-8", "surrogatepass")], [count])
         return struct.unpack(f">{len(found) // 4}I", found)
 
-    def bytes(self, text: bytes, count: int) -> bytes:
-        """So many numbers of 32 bits, in eights, the highest byte first: HMAC in counter mode."""
-        found = block = self._digest(text)
-        for number in range(1, (count + 7) // 8):
-            block = self._digest(block + number.to_bytes(8, "big"))
-            found += block
-        return found
-
-    def _digest(self, text: bytes) -> bytes:
-        keyed = self._hmac.copy()
-        keyed.update(text)
-        return keyed.digest()
+    def numbers(self, texts: Iterable[bytes], counts: Iterable[int]) -> bytes:
+        """For each text so many numbers of 32 bits, in eights, the highest byte first: HMAC in counter mode."""
+        found, copy = [], self._hmac.copy
+        for text, count in zip(texts, counts, strict=False):
+            keyed = copy()
+            keyed.update(text)
+            found.append(keyed.digest())
+            for number in range(1, (count + 7) // 8):
+                keyed = copy()
+                keyed.update(found[-1] + number.to_bytes(8, "big"))
+                found.append(keyed.digest())
+        return b"".join(found)
 
 
 class _Spans(dict[str, "tuple[int, int] | None"]):

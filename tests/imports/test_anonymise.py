@@ -21,6 +21,7 @@ from paddock.imports.audit import Audit
 from paddock.imports.pseudonyms import Pseudonyms
 from paddock.imports.shape import track_shape
 from paddock.imports.text import to_json
+from paddock.imports.words import Words, kind_of_word
 from tests.imports.samples import ANY_SHAPE, access_log, counted, parsed
 
 KEY = b"a key of the tests, 32 bytes lon"
@@ -327,6 +328,45 @@ def test_words_that_differ_in_digits_fare_alike(word: str, random: Random) -> No
     assert both == [anonymous(word, Anonymiser(KEY)), anonymous(other, Anonymiser(KEY))]
 
 
+# Pieces of addresses, hosts, mail, paths, parameters, ids and tokens.
+FORMED = st.sampled_from(
+    ["10.20.30.40", "300.1.2.3", "1.2.3", "ip-10-77-20-248", "_1_2_3_4", "host12", ".example.net", ".x7.io", "a7",
+     "@", "bob3", "=", "user=", "id=", "cn=", "?", "&", "#", "q=5", ":", ":8080", "/", "//", "http://", "/home/", "~",
+     "reset/", "12345678", "3f2a", "a3b9c8d7", "4e45.1.2.3.4a5", "2001:db8:7::1", "fe80::1a2b:3", "::", "-", "--", "_",
+     "00:1b:44:11:3a:b7", "00-1B-44-11-3A-B8", "0011.2233.44aB", "123e4567-e89b-12d3-a456-426614174000", "%40", "%D0",
+     "AbCdEf0123456789GhIjKl9876", "eyJh1.eyJz2.Sf3", "Chrome/131.0.1.2", "9", "09", "255", "256", "x", "A", ".", "+"]
+)  # fmt: skip
+WORDS = st.lists(FORMED, min_size=1, max_size=5).map("".join)
+
+
+@given(st.lists(WORDS, min_size=1, max_size=6), st.randoms(use_true_random=False))
+def test_what_is_alike_becomes_what_it_would_become_alone(words: list[str], random: Random) -> None:
+    """Compiled code puts the pseudonyms that the rules of words.py would put, into words and values as a whole."""
+    like = [re.sub(r"\d", lambda _: str(random.randrange(10)), word) for word in words]
+    hexadecimal = [re.sub(r"[\da-f]", lambda _: random.choice("0123456789abcdef"), word) for word in words]
+    anonymiser, rules = Anonymiser(KEY), Words(Pseudonyms(KEY))
+    every = [*words, *like, *hexadecimal]
+    documents = [{"user": word, "password": word, "query": word, "host": word} for word in every]
+    for word, document in zip(every, anonymous_documents(documents, anonymiser), strict=True):
+        expected = {"user": rules.user(word), "password": rules.secret(word), "host": rules.host(word)}
+        assert document == {**expected, "query": rules.whole["query"](word)}
+    documents = [{"message": f"x {word} x"} for word in every if not word.startswith((":", "="))]
+    for before, after in zip(documents, anonymous_documents(documents, anonymiser), strict=True):
+        assert after["message"].split(" ")[1] == rules.word(before["message"].split(" ")[1])
+
+
+@given(
+    WORDS, st.sampled_from(["user {}", "x for {} from y", "for invalid user {} from z", "login {}, then", "User {}"])
+)
+def test_names_behind_a_space_become_what_they_are_elsewhere(word: str, text: str) -> None:
+    """They are found by compiled code where nothing else in the text may say otherwise."""
+    rules = Words(Pseudonyms(KEY))
+    replaced = anonymous(text.format(word))
+    if word.startswith((":", "=")) or (" from " not in text and ("=" in word or kind_of_word(word))):
+        return  # a sign, or the name of a value
+    assert replaced == text.format(rules.user(word))
+
+
 def test_values_are_no_ids_because_of_ones_like_them() -> None:
     """In a directory cn=7 is a number that stays, cn=a7 is somebody; whichever of them comes first."""
     for text in ("cn=7 cn=a7", "cn=a7 cn=7"):
@@ -438,7 +478,6 @@ def test_the_audit_sorts_what_stays() -> None:
 def test_what_is_remembered_does_not_grow_without_end(field: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Long values that never come again are forgotten in time, whatever their field: as text and as a whole value."""
     monkeypatch.setattr("paddock.imports.anonymise._MOST_BYTES", 50_000)
-    monkeypatch.setattr("paddock.imports.words._REMEMBERED_CHARACTERS", 50_000)
     anonymiser = Anonymiser(KEY)
     sizes = []
     tracemalloc.start()
