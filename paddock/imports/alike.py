@@ -73,7 +73,9 @@ class Marks:
 def _marked(mark: int, text: str) -> str:
     if not text.isascii():
         raise ValueError("marked already")
-    return text and chr(_MARK + mark) + chr(_MARK + _GOES_ON) * (len(text) - 1)
+    if not any(map(str.isalnum, text)):
+        return text  # punctuation stays
+    return chr(_MARK + mark) + chr(_MARK + _GOES_ON) * (len(text) - 1)
 
 
 def marks(text: str, skeleton: str) -> bytes | None:

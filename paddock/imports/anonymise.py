@@ -1,48 +1,28 @@
 """What is replaced in an anonymised import: addresses, hosts, names of users, secrets and values of queries.
 
-A text is cut into words; what a word becomes depends on the word alone (an address, a path, name=value, ...) and is
-remembered, or on a keyword before or behind it (user X, password: X, X(uid=0)). Both ways a text is gone through once,
-so no rule takes more than linear time. What has no form (a customer's name in a sentence) is not found: the words that
-stay are counted, for a person to look through (see summary.py).
+A text is cut into words; what a word becomes depends on the word alone (an address, a path, name=value, ...; see
+words.py) and is remembered, for it and all that is like it (alike.py), or on a keyword before or behind it (user X,
+password: X, X(uid=0); see neighbours.py). Both ways a text is gone through once, so no rule takes more than linear
+time. What has no form (a customer's name in a sentence) is not found: the words that stay are counted, for a person to
+look through (audit.py).
 """
 
 from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Iterable, Iterator
 
 import numpy as np
 
 from paddock.imports import alike, cutting
+from paddock.imports.neighbours import Neighbours, may_be_name
 from paddock.imports.pseudonyms import Pseudonyms
 from paddock.imports.text import to_json, unescaped_json
-from paddock.imports.words import (
-    HOST,
-    LONGEST_PATH,
-    NAMED_BEHIND,
-    NO_NAMES,
-    PORT,
-    QUERY,
-    SCHEMES,
-    SECRET,
-    USER,
-    Words,
-    kind_of_field,
-    kind_of_word,
-)
+from paddock.imports.words import KINDS, LONGEST_PATH, NUMERIC, Words, kind_of_field, kind_of_word
 
-_NUMERIC = "numeric"  # a field whose numbers are nobody's
-_NAMED = "named"  # a user, perhaps, who is behind the word without a sign
-# As cutting.py numbers them.
-_KINDS = ("", USER, SECRET, QUERY, HOST, "uid", "command", "for", _NAMED, "scheme", "cookie", "folder", "connect",
-          _NUMERIC)  # fmt: skip
 _MARKS = ".:=!?-*#/"  # not counted as parts of words
 _PIECE = 1 << 18  # bytes replaced at a time
 _MOST_ENTRIES, _MOST_BYTES = 200_000, 1 << 24  # of the table; then it begins anew, so that memory stays constant
-_ASSIGNED = re.compile(r"\\*[\"']?\s*(?:[:=]>?)?\s*[\\\"'(\[{<]*")
-_VALUE_ENDS = re.compile(r"[\"\n]")
-_QUOTES = re.compile(r"[\"']")
 _INNER = re.compile(r"[^\w.-]+")
 
 
@@ -57,8 +37,7 @@ class Anonymiser:
         self._numeric = numeric
         self._pseudonyms = Pseudonyms(key)
         self._words, self._marked = Words(self._pseudonyms), Words(alike.Marks())
-        self._whole = self._words.whole
-        self._user, self._secret, self._host = self._words.user, self._words.secret, self._words.host
+        self._neighbours = Neighbours(self._words, self._pseudonyms)
         self._seed = secrets.randbits(62)  # nobody can write a log whose words all have one hash
         self._kept: tuple[list[str], list[int]] = [], []
         self._begin()
@@ -92,7 +71,7 @@ class Anonymiser:
         values = values[: cutting.find_values(self._table, source, self._seed, values)]
         self._learn()
         kinds = self._table.entries[values[:, 2], cutting.KIND]
-        numeric = kinds == _KINDS.index(_NUMERIC)
+        numeric = kinds == KINDS.index(NUMERIC)
         kinds[numeric] = cutting.WORD
         values, kinds = values[~numeric | (values[:, 3] == 1)], kinds[~numeric | (values[:, 3] == 1)]
         numbers = np.where((kinds == cutting.USERS) | (kinds == cutting.SECRETS), cutting.NUMBERS, cutting.WORD)
@@ -176,7 +155,7 @@ class Anonymiser:
             row[cutting.CHANGES] = alike.OWN
             return
         if domain == cutting.WORD:
-            row[cutting.KIND] = _KINDS.index(kind_of_word(text))
+            row[cutting.KIND] = KINDS.index(kind_of_word(text))
         if marks:
             row[cutting.CHANGES] = True
             self._table.becomes.data[row[cutting.START] : row[cutting.START] + len(text)] = marks
@@ -193,11 +172,10 @@ class Anonymiser:
             path = f"{self._paths[domain - cutting.PATHS]}.{plain}" if domain > cutting.PATHS else plain
             path = path[-LONGEST_PATH:]
             self._paths[entry], self._fields[path] = path, entry
-            row[cutting.KIND] = _KINDS.index(kind_of_field(path) or (_NUMERIC if path in self._numeric else ""))
+            row[cutting.KIND] = KINDS.index(kind_of_field(path) or (NUMERIC if path in self._numeric else ""))
             return
-        kind = kind_of_word(plain) if domain == cutting.WORD else ""
-        named = kind == USER and plain.lower() in NAMED_BEHIND
-        row[cutting.KIND] = _KINDS.index(_NAMED if named else kind)
+        if domain == cutting.WORD:
+            row[cutting.KIND] = KINDS.index(kind_of_word(plain))
         changed = self._becomes(self._words, domain, plain)
         if changed != plain:
             row[cutting.CHANGES] = True
@@ -210,8 +188,8 @@ class Anonymiser:
         if domain == cutting.NUMBERS:
             return self._pseudonyms.number(text)
         if domain == cutting.NAMES:
-            return words.user(text) if _may_be_name(text) else text
-        return words.whole[_KINDS[domain]](text)
+            return words.user(text) if may_be_name(text) else text
+        return words.whole[KINDS[domain]](text)
 
     def kept(self) -> tuple[bytes, np.ndarray]:
         """Words that stood in the texts since the last call and stayed, and of changed words the parts that did.
@@ -264,9 +242,8 @@ class Anonymiser:
         marked[:] = False
         cutting.put_names(self._table, rows, named[:names], marked, np.frombuffer(out, np.uint8))
         spans = rows.reshape(-1).data
-        words, gaps = _Pieces(data, spans, 0), _Pieces(data, spans, 1)
         target, changed = memoryview(out), []
-        for place, word in dict(self._by_context(found[:count].tolist(), words, gaps)).items():
+        for place, word in self._neighbours.given_away(found[:count].tolist(), data, spans).items():
             at = slice(spans[4 * place], spans[4 * place + 1])
             replaced = _put(word, b"\\" in data[at])
             if target[at] != replaced:
@@ -275,154 +252,7 @@ class Anonymiser:
         places = np.array(changed, np.intp)
         np.subtract.at(self._table.entries[:, cutting.COUNT], rows[places[~marked[places]], 2], 1)
 
-    def _by_context(
-        self, telling: Iterable[tuple[int, int, int, int]], words: _Pieces, gaps: _Pieces
-    ) -> Iterator[tuple[int, str]]:
-        """Places of words that others give away, and what they become.
-
-        :param telling: as ``cutting.find_telling`` has it.
-        """
-        done = 0  # words up to here have been replaced already
-        for place, first, last, number in telling:
-            kind = USER if _KINDS[number] == _NAMED else _KINDS[number]
-            words.bounds = gaps.bounds = first, last
-            gap = gaps[place]
-            if kind and gap and "\n" not in gap and place >= done:
-                if kind in self._whole or kind == "cookie":
-                    rule = self._cookies if kind == "cookie" else self._assigned
-                    for done, word in rule(kind, place, words, gaps):
-                        yield done, word
-                elif kind == "for":
-                    # for X from, for invalid user X from, for user X from
-                    name = place + 1
-                    while words[name] in ("invalid", "user", "illegal") and "\n" not in gaps[name]:
-                        name += 1
-                    if words[name + 1] == "from" and "\n" not in gaps[name]:
-                        yield name, self._user(words[name])
-                elif kind == "scheme" and len(words[place + 1]) >= 8 and gap.isspace():
-                    yield place + 1, self._secret(words[place + 1])
-                elif kind == "connect" and PORT.search(words[place + 1]):
-                    yield place + 1, self._host(words[place + 1])
-                elif kind == "folder" and set(gap) == {"\\"}:
-                    yield place + 1, self._user(words[place + 1])
-            before = gaps[place - 1]
-            if kind == "command" and before[:1] == ")" and "\n" not in before and gaps[place - 2].endswith("("):
-                yield place - 1, self._user(words[place - 1])  # (X) CMD
-            elif kind == "uid" and before == "(" and words[place - 1]:
-                yield place - 1, self._user(words[place - 1])  # X(uid=0)
-            elif gap == " : " and words[place] and words[place + 1] and _begins(words, gaps, place):
-                yield place, self._user(words[place])  # sudo: X : TTY=
-            elif "<" in gap and "\n" not in gap and "@" in words[place + 1]:
-                yield from self._display_name(place, words, gaps)
-
-    def _assigned(self, kind: str, place: int, words: _Pieces, gaps: _Pieces) -> Iterator[tuple[int, str]]:
-        """The value behind a name, in quotes or not."""
-        word, gap, value = words[place], gaps[place], words[place + 1]
-        replace = self._whole[kind]
-        field = gap.startswith('":"')
-        if (field and '"' in gap[3:]) or (kind in (QUERY, HOST) and not field):
-            return
-        element = gap == ">" and gaps[place - 1].endswith("<")
-        if not (field or element or _ASSIGNED.fullmatch(gap)) or (word[-1:] == "=" and gap.isspace()):
-            return
-        behind = gaps[place + 1]
-        if value[-1:] == "=" or (value[-1:] == ":" and kind_of_word(value)):  # the next name: there is no value
-            return
-        if word[:2] == "--" and gap.isspace():  # --password X
-            if not value.startswith("-"):
-                yield place + 1, replace(value)
-            return
-        if not element and word[-1:] not in (":", "=") and ":" not in gap and "=" not in gap:
-            named = word.lower() in NAMED_BEHIND and not gap.strip(" \t\"'([")
-            if named and value and "=" not in value and value.lower() not in NO_NAMES:
-                yield place + 1, self._user(value)
-                if set(behind) == {"\\"}:  # DOMAIN\X
-                    yield place + 2, self._user(words[place + 2])
-                return
-            if kind != SECRET or gap.strip() not in ("'", '"'):  # password 'X'
-                return
-        if value.lower() in SCHEMES and behind.isspace() and "\n" not in behind and words[place + 2]:
-            yield place + 2, replace(words[place + 2])
-            return
-        if "{" in gap:  # an object: what is no name in it; names are passed as well, so that each is met once
-            depth = gap.count("{") - gap.count("}")
-            for further in range(place + 1, words.bounds[1] + 1 if depth > 0 else 0):
-                behind, newline, _ = gaps[further].partition("\n")
-                yield further, (self._words.word if '":' in behind or "=>" in behind else replace)(words[further])
-                depth += behind.count("{") - behind.count("}")
-                if depth <= 0 or newline:
-                    return
-            return
-        quote = ['"'] if field else ["<"] if element else _QUOTES.search(gap[::-1])
-        end = place + 1
-        while quote and words[end + 1] and quote[0] not in gaps[end] and "\n" not in gaps[end]:
-            end += 1
-        pieces = [value, *(piece for each in range(place + 1, end) for piece in (gaps[each], words[each + 1]))]
-        before = gap[3:] if field else ""
-        rest = _VALUE_ENDS.split(gaps[end])[0] if field else ""
-        replaced = replace("".join([before, *pieces, rest]))
-        at = len(before)
-        for number, piece in enumerate(pieces):
-            if number % 2 == 0:
-                yield place + 1 + number // 2, replaced[at : at + len(piece)]
-            at += len(piece)
-
-    def _cookies(self, _kind: str, place: int, words: _Pieces, gaps: _Pieces) -> Iterator[tuple[int, str]]:
-        """Everything to the end of the line or of the quotes."""
-        for further in range(place + 1, words.bounds[1] + 1):
-            gap = gaps[further - 1]
-            if "\n" in gap or (further > place + 1 and '"' in gap):
-                return
-            name, equals, value = words[further].partition("=")
-            yield further, f"{name}={self._secret(value)}" if equals else self._secret(name)
-
-    def _display_name(self, place: int, words: _Pieces, gaps: _Pieces) -> Iterator[tuple[int, str]]:
-        """Alice Smith <alice@...>: up to three words that begin with a capital, or what stands in quotes."""
-        quoted = '"' in gaps[place] or "'" in gaps[place]
-        for before in range(place, place - (8 if quoted else 3), -1):
-            if not words[before] or not (quoted or words[before][0].isupper()):
-                return
-            yield before, self._pseudonyms.word(words[before])
-            if "\n" in gaps[before - 1] or not gaps[before - 1].isspace():
-                return
-
-
-class _Pieces:
-    """Words, or the gaps behind them; nothing outside of the bounds.
-
-    :param spans: rows of four numbers: where each word begins and ends, and others.
-    :param gap: 0 for words, 1 for gaps.
-    :ivar bounds: the first and the last place of a text's words.
-    """
-
-    def __init__(self, data: bytes, spans: memoryview, gap: int):
-        self._data, self._spans, self._gap, self._end = data, spans, gap, 4 if gap else 1
-        self.bounds = 0, -1
-
-    def __getitem__(self, place: int) -> str:
-        if not self.bounds[0] <= place <= self.bounds[1] - self._gap:
-            return ""
-        text = self._data[self._spans[4 * place + self._gap] : self._spans[4 * place + self._end]].decode("utf-8")
-        return unescaped_json(text) if "\\" in text else text
-
 
 def _put(text: str, escaped: bool) -> bytes:
     """What stands for a text in JSON, where it is put by memory views: they refuse all that is not as long."""
     return to_json(text)[1:-1] if escaped else text.encode("utf-8")
-
-
-def _may_be_name(text: str) -> bool:
-    """Whether a word may be a name because the word before it says so, without a sign between them."""
-    return text.lower() not in NO_NAMES and "=" not in text and not (text[-1:] == ":" and kind_of_word(text))
-
-
-def _begins(words: _Pieces, gaps: _Pieces, place: int) -> bool:
-    """Whether a word is the first one of a text, a line or a field, or comes after sudo."""
-    before = gaps[place - 1]
-    return (
-        not before
-        or ("\n" in before and not before.rpartition("\n")[2].strip())
-        or words[place - 1] == "sudo:"
-        or before.rstrip().endswith('":"')
-        or (before.isspace() and not words[place - 1] and not gaps[place - 2])
-    )

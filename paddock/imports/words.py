@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     from paddock.imports.alike import Marks
 
 USER, SECRET, QUERY, HOST = "user", "secret", "query", "host"
+NUMERIC = "numeric"  # a field whose numbers are nobody's
+NAMED = "named"  # a user, perhaps, who is behind the word without a sign
+# As cutting.py numbers them.
+KINDS = ("", USER, SECRET, QUERY, HOST, "uid", "command", "for", NAMED, "scheme", "cookie", "folder", "connect",
+         NUMERIC)  # fmt: skip
 
 
 def words_of(text: str) -> frozenset[str]:
@@ -113,7 +118,9 @@ def _kind_of_field(path: str) -> str:
 
 
 def kind_of_word(word: str) -> str:
-    """What a word of a text says of its neighbours: a kind of field, or one of the contexts; nothing mostly."""
+    """What a word of a text says of its neighbours: a kind of field, NAMED, or one of the contexts; nothing mostly."""
+    if word.lower() in NAMED_BEHIND:
+        return NAMED
     name = word.rstrip(":=")
     if not name or len(name) > 64 or not name[-1].isalpha() or "=" in name or "/" in name:
         return "uid" if name.startswith("uid=") else ""

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from paddock.imports.anonymise import Anonymiser
@@ -339,6 +339,7 @@ FORMED = st.sampled_from(
 WORDS = st.lists(FORMED, min_size=1, max_size=5).map("".join)
 
 
+@example(["~/300.1.2.3"], Random(7))
 @given(st.lists(WORDS, min_size=1, max_size=6), st.randoms(use_true_random=False))
 def test_what_is_alike_becomes_what_it_would_become_alone(words: list[str], random: Random) -> None:
     """Compiled code puts the pseudonyms that the rules of words.py would put, into words and values as a whole."""
