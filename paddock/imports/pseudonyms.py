@@ -13,6 +13,7 @@ import ipaddress
 import re
 import struct
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from urllib.parse import unquote_to_bytes
 
 # Ranges of characters that replace one another: a script each, roughly, and of one length in UTF-8 each.
@@ -25,6 +26,7 @@ _RANGES = (
 _PERCENT = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
 _DIGIT_STARTS = (0, 0, 10, 100)  # the least octet of so many digits
 _OCTETS = (0, 10, 90, 156)  # and how many there are
+_REMEMBERED = 1 << 15  # texts
 _BEYOND_LONG = str(1 << 63)
 _HEXADECIMAL = "0123456789abcdef"
 
@@ -37,6 +39,7 @@ class Pseudonyms:
 
     def __init__(self, key: bytes):
         self._hmac = hmac.new(key, digestmod="sha256")  # a copy of it takes half the time of hmac.digest
+        self._remembered = lru_cache(maxsize=_REMEMBERED)(self._stream)
 
     def word(self, text: str) -> str:
         """A text of the same length and pattern; punctuation and spaces stay where they are."""
@@ -125,21 +128,25 @@ class Pseudonyms:
 
     def _numbers(self, kind: str, text: str, count: int) -> Sequence[int]:
         """So many pseudorandom numbers of 32 bits, at the least."""
-        found = self.numbers([f"{kind} {text}".encode("utf-8", "surrogatepass")], [count])
+        found = self._stream(f"{kind} {text}".encode("utf-8", "surrogatepass"), count)
         return struct.unpack(f">{len(found) // 4}I", found)
 
     def numbers(self, texts: Iterable[bytes], counts: Iterable[int]) -> bytes:
-        """For each text so many numbers of 32 bits, in eights, the highest byte first: HMAC in counter mode."""
-        found, copy = [], self._hmac.copy
-        for text, count in zip(texts, counts, strict=False):
-            keyed = copy()
-            keyed.update(text)
-            found.append(keyed.digest())
-            for number in range(1, (count + 7) // 8):
-                keyed = copy()
-                keyed.update(found[-1] + number.to_bytes(8, "big"))
-                found.append(keyed.digest())
-        return b"".join(found)
+        """For each short text so many numbers of 32 bits, in eights, the highest byte first."""
+        return b"".join(map(self._remembered, texts, counts))
+
+    def _stream(self, text: bytes, count: int) -> bytes:
+        """HMAC in counter mode."""
+        found = block = self._digest(text)
+        for number in range(1, (count + 7) // 8):
+            block = self._digest(block + number.to_bytes(8, "big"))
+            found += block
+        return found
+
+    def _digest(self, text: bytes) -> bytes:
+        keyed = self._hmac.copy()
+        keyed.update(text)
+        return keyed.digest()
 
 
 class _Spans(dict[str, "tuple[int, int] | None"]):
