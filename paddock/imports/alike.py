@@ -81,12 +81,15 @@ def _marked(mark: int, text: str) -> str:
 def marks(text: str, skeleton: str) -> bytes | None:
     """A judged skeleton's marks, a byte each; None if there are none.
 
-    :raises ValueError: if anything else was changed.
+    :raises ValueError: if anything else was changed, or may be: numbers beside hexadecimal digits may become an address
+        with some of those.
     """
     if text == skeleton:
         return None
     found = bytes(ord(each) - _MARK if each >= chr(_MARK) else _STAYS for each in text)
-    if any(mark == _STAYS and each != other for mark, each, other in zip(found, text, skeleton, strict=True)):
+    stays = [number for number, mark in enumerate(found) if mark == _STAYS]
+    numbers = _OCTETS in found or any(text[number].isdigit() for number in stays)
+    if any(text[number] != skeleton[number] for number in stays) or (_DIGITS in found and numbers):
         raise ValueError("changed without a mark")
     return found
 
@@ -314,14 +317,23 @@ def _put_span(table, at, end, mark, numbers, taken):  # type: ignore[no-untyped-
 def put_pseudonyms(table, spans, numbers):  # type: ignore[no-untyped-def]
     """Write the pseudonyms of spans.
 
-    :param spans: see ``follow``.
+    :param spans: see ``follow``; at the end their first rows are those of spans that met themselves, as short addresses
+        may.
     :param numbers: of 32 bits, for each span in eights.
+    :returns: how many these are.
     """
-    taken = 0
+    taken = same = 0
     for row in range(spans.shape[0]):
-        begin, size, mark, many = spans[row, 0], spans[row, 1], spans[row, 2], spans[row, 3]
-        _put_span(table, begin, begin + size, mark, numbers, taken)
+        begin, end, mark, many = spans[row, 0], spans[row, 0] + spans[row, 1], spans[row, 2], spans[row, 3]
+        _put_span(table, begin, end, mark, numbers, taken)
         taken += 8 * max(1, (many + 7) // 8)
+        at = begin
+        while at < end and table.bytes[at] == table.becomes[at]:
+            at += 1
+        if at == end:
+            spans[same, 0] = begin
+            same += 1
+    return same
 
 
 @compiled

@@ -133,7 +133,11 @@ class Anonymiser:
         count, length = alike.follow(table, first, last, pieces, spans)
         spans = spans[:count]
         numbers = self._pseudonyms.numbers(pieces[:length].tobytes().split(b"\n"), spans[:, 3].tolist())
-        alike.put_pseudonyms(table, spans, np.frombuffer(numbers, ">u4").astype(np.uint32))
+        same = alike.put_pseudonyms(table, spans, np.frombuffer(numbers, ">u4").astype(np.uint32))
+        for place in spans[:same, 0].tolist():
+            entry = int(np.searchsorted(table.entries[first:last, cutting.START], place, "right")) - 1 + first
+            table.entries[entry, cutting.CHANGES] = False
+            self._judge(entry, texts[entry - first])
 
     def _texts(self, first: int) -> list[str]:
         """Those of the entries from one on."""

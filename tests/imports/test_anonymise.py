@@ -340,6 +340,7 @@ WORDS = st.lists(FORMED, min_size=1, max_size=5).map("".join)
 
 
 @example(["~/300.1.2.3"], Random(7))
+@example(["0011.2233.44aB_1_2_3_4", "0011.2233.4455_1_2_3"], Random(7))
 @given(st.lists(WORDS, min_size=1, max_size=6), st.randoms(use_true_random=False))
 def test_what_is_alike_becomes_what_it_would_become_alone(words: list[str], random: Random) -> None:
     """Compiled code puts the pseudonyms that the rules of words.py would put, into words and values as a whole."""
@@ -366,6 +367,14 @@ def test_names_behind_a_space_become_what_they_are_elsewhere(word: str, text: st
     if word.startswith((":", "=")) or (" from " not in text and ("=" in word or kind_of_word(word))):
         return  # a sign, or the name of a value
     assert replaced == text.format(rules.user(word))
+
+
+def test_short_addresses_that_meet_themselves_are_judged_again() -> None:
+    """One of ten thousand; as the name of a user it is replaced as a name."""
+    rules = Words(Pseudonyms(KEY))
+    short = [f"_{number // 1000}_{number // 100 % 10}_{number // 10 % 10}_{number % 10}" for number in range(10_000)]
+    for word, document in zip(short, anonymous_documents([{"user": word} for word in short]), strict=True):
+        assert document["user"] == rules.user(word) != word
 
 
 def test_values_are_no_ids_because_of_ones_like_them() -> None:
