@@ -1,49 +1,28 @@
 """What is replaced in an anonymised import: addresses, hosts, names of users, secrets and values of queries.
 
-A text is cut into words; what a word becomes depends on the word alone (an address, a path, name=value, ...) and is
-remembered, or on a keyword before or behind it (user X, password: X, X(uid=0)). Both ways a text is gone through once,
-so no rule takes more than linear time. What has no form (a customer's name in a sentence) is not found: the words that
-stay are counted, for a person to look through (see summary.py).
+A text is cut into words; what a word becomes depends on the word alone (an address, a path, name=value, ...; see
+words.py) and is remembered, for it and all that is like it (alike.py), or on a keyword before or behind it (user X,
+password: X, X(uid=0); see neighbours.py). Both ways a text is gone through once, so no rule takes more than linear
+time. What has no form (a customer's name in a sentence) is not found: the words that stay are counted, for a person to
+look through (audit.py).
 """
 
 from __future__ import annotations
 
 import re
 import secrets
-from collections import Counter
-from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from paddock.imports import cutting
+from paddock.imports import alike, cutting
+from paddock.imports.neighbours import Neighbours, may_be_name
 from paddock.imports.pseudonyms import Pseudonyms
 from paddock.imports.text import to_json, unescaped_json
-from paddock.imports.words import (
-    HOST,
-    LONGEST_PATH,
-    NAMED_BEHIND,
-    NO_NAMES,
-    PORT,
-    QUERY,
-    SCHEMES,
-    SECRET,
-    USER,
-    Words,
-    kind_of_field,
-    kind_of_word,
-)
+from paddock.imports.words import KINDS, LONGEST_PATH, NUMERIC, Words, kind_of_field, kind_of_word
 
-_NUMERIC = "numeric"  # a field whose numbers are nobody's
-_NAMED = "named"  # a user, perhaps, who is behind the word without a sign
-# As cutting.py numbers them.
-_KINDS = ("", USER, SECRET, QUERY, HOST, "uid", "command", "for", _NAMED, "scheme", "cookie", "folder", "connect",
-          _NUMERIC)  # fmt: skip
 _MARKS = ".:=!?-*#/"  # not counted as parts of words
 _PIECE = 1 << 18  # bytes replaced at a time
 _MOST_ENTRIES, _MOST_BYTES = 200_000, 1 << 24  # of the table; then it begins anew, so that memory stays constant
-_ASSIGNED = re.compile(r"\\*[\"']?\s*(?:[:=]>?)?\s*[\\\"'(\[{<]*")
-_VALUE_ENDS = re.compile(r"[\"\n]")
-_QUOTES = re.compile(r"[\"']")
 _INNER = re.compile(r"[^\w.-]+")
 
 
@@ -57,16 +36,15 @@ class Anonymiser:
     def __init__(self, key: bytes, numeric: frozenset[str] = frozenset()):
         self._numeric = numeric
         self._pseudonyms = Pseudonyms(key)
-        self._words = Words(self._pseudonyms)
-        self._whole = self._words.whole
-        self._user, self._secret, self._host = self._words.user, self._words.secret, self._words.host
+        self._words, self._marked = Words(self._pseudonyms), Words(alike.Marks())
+        self._neighbours = Neighbours(self._words, self._pseudonyms)
         self._seed = secrets.randbits(62)  # nobody can write a log whose words all have one hash
-        self._kept: Counter[str] = Counter()
+        self._kept: tuple[list[str], list[int]] = [], []
         self._begin()
 
     def _begin(self) -> None:
-        self._table = cutting.table(_MOST_ENTRIES + 2 * _PIECE, _MOST_BYTES + 4 * _PIECE)
-        self._audited: list[str | tuple[str, ...]] = [""]  # of each entry what of it stays
+        self._table = cutting.table(_MOST_ENTRIES + 2 * _PIECE, _MOST_BYTES + 5 * _PIECE)
+        self._audited = [""]  # of each entry what of it stays if it does
         self._paths = {0: ""}  # by entry
         self._fields: dict[str, int] = {}  # and their entries
 
@@ -93,7 +71,7 @@ class Anonymiser:
         values = values[: cutting.find_values(self._table, source, self._seed, values)]
         self._learn()
         kinds = self._table.entries[values[:, 2], cutting.KIND]
-        numeric = kinds == _KINDS.index(_NUMERIC)
+        numeric = kinds == KINDS.index(NUMERIC)
         kinds[numeric] = cutting.WORD
         values, kinds = values[~numeric | (values[:, 3] == 1)], kinds[~numeric | (values[:, 3] == 1)]
         numbers = np.where((kinds == cutting.USERS) | (kinds == cutting.SECRETS), cutting.NUMBERS, cutting.WORD)
@@ -127,235 +105,158 @@ class Anonymiser:
         if entries > _MOST_ENTRIES or used > _MOST_BYTES:
             self._count()
             self._begin()
-            entries = used = 1
+        self._grow(size)
+
+    def _grow(self, size: int) -> None:
+        entries, used = self._table.used.tolist()
         room, bytes_room = len(self._table.entries), len(self._table.bytes)
-        if room < entries + size + 1 or bytes_room < used + 2 * size + 1:
-            self._table = cutting.table(room + 2 * size, bytes_room + 4 * size, self._table)
+        if room < entries + size + 1 or bytes_room < used + 4 * size + 1:
+            self._table = cutting.table(room + 2 * size, bytes_room + 5 * size, self._table)
 
     def _learn(self) -> None:
         """What the new entries of the table become."""
         table, first = self._table, len(self._audited)
-        last, end = table.used.tolist()
-        begin = int(table.entries[first, cutting.START])
+        last = int(table.used[0])
         if last == first:
             return
-        texts = table.bytes[begin : end - 1].tobytes().decode("utf-8").split("\n")
+        alike.find_alike(table, first, last, self._seed)
+        texts = self._texts(first)
         self._audited += [text.strip(_MARKS) for text in texts]
-        entries = table.entries[first:last]
-        domains, alike = entries[:, cutting.DOMAIN], entries[:, cutting.ALIKE]
-        of_skeletons = domains == cutting.SKELETON
-        for number in np.flatnonzero(of_skeletons).tolist():
-            text = texts[number]
-            entries[number, cutting.KIND] = kind_of_word(text) != "" or self._words.word(text) != text
-        settled = of_skeletons | ((alike > 0) & (table.entries[alike, cutting.KIND] == 0))
-        unsettled = np.flatnonzero(~settled)
-        becomes = table.becomes.data
-        for number, domain in zip(unsettled.tolist(), domains[unsettled].tolist(), strict=True):
-            text, entry = texts[number], first + number
-            plain = text
-            if "\\" in text:
-                plain = unescaped_json(text)
-                self._audited[entry] = plain.strip(_MARKS)
-            if domain == cutting.WORD:
-                kind = kind_of_word(plain)
-                if kind:
-                    named = kind == USER and plain.lower() in NAMED_BEHIND
-                    entries[number, cutting.KIND] = _KINDS.index(_NAMED if named else kind)
-                changed = self._words.word(plain)
-            elif domain >= cutting.PATHS:
-                path = f"{self._paths[domain - cutting.PATHS]}.{plain}" if domain > cutting.PATHS else plain
-                path = path[-LONGEST_PATH:]
-                self._paths[entry], self._fields[path] = path, entry
-                kind = kind_of_field(path) or (_NUMERIC if path in self._numeric else "")
-                entries[number, cutting.KIND] = _KINDS.index(kind)
-                continue
-            elif domain == cutting.NUMBERS:
-                changed = self._pseudonyms.number(plain)
-            else:
-                changed = self._whole[_KINDS[domain]](plain)
-            if changed != plain:
-                entries[number, cutting.CHANGES] = True
-                begin = int(entries[number, cutting.START])
-                becomes[begin : begin + len(text.encode("utf-8"))] = _put(changed, "\\" in text)
-                parts = {*_INNER.split(plain)} & {*_INNER.split(changed)} if _INNER.search(plain) else ()
-                self._audited[entry] = tuple(parts)
+        for entry in range(last, first + len(texts)):
+            self._judge_skeleton(entry, texts[entry - first])
+        like = table.entries[first:last, cutting.ALIKE]
+        by_itself = (like == 0) | (table.entries[like, cutting.CHANGES] == alike.OWN)
+        for number in np.flatnonzero(by_itself).tolist():
+            self._judge(first + number, texts[number])
+        size = int(table.used[1] - table.entries[first, cutting.START])
+        spans, pieces = np.empty((size, 4), np.int32), np.empty(8 * size, np.uint8)
+        count, length = alike.follow(table, first, last, pieces, spans)
+        spans = spans[:count]
+        numbers = self._pseudonyms.numbers(pieces[:length].tobytes().split(b"\n"), spans[:, 3].tolist())
+        same = alike.put_pseudonyms(table, spans, np.frombuffer(numbers, ">u4").astype(np.uint32))
+        for place in spans[:same, 0].tolist():
+            entry = int(np.searchsorted(table.entries[first:last, cutting.START], place, "right")) - 1 + first
+            table.entries[entry, cutting.CHANGES] = False
+            self._judge(entry, texts[entry - first])
 
-    def kept(self) -> Counter[str]:
-        """How often each word stood in the texts since the last call and stayed; of changed words, their parts."""
+    def _texts(self, first: int) -> list[str]:
+        """Those of the entries from one on."""
+        last, end = self._table.used.tolist()
+        if last == first:
+            return []
+        begin = int(self._table.entries[first, cutting.START])
+        return self._table.bytes[begin : end - 1].tobytes().decode("utf-8").split("\n")
+
+    def _judge_skeleton(self, entry: int, text: str) -> None:
+        """Where what is like it changes, and what it says of its neighbours."""
+        row = self._table.entries[entry]
+        domain = int(row[cutting.DOMAIN]) - cutting.SKELETONS
+        try:
+            if "eyJ" in text:
+                raise ValueError("a token in parts, which may be changed twice")
+            marks = alike.marks(self._becomes(self._marked, domain, text), text)
+        except ValueError:
+            row[cutting.CHANGES] = alike.OWN
+            return
+        if domain == cutting.WORD:
+            row[cutting.KIND] = KINDS.index(kind_of_word(text))
+        if marks:
+            row[cutting.CHANGES] = True
+            self._table.becomes.data[row[cutting.START] : row[cutting.START] + len(text)] = marks
+
+    def _judge(self, entry: int, text: str) -> None:
+        """What becomes of one entry that is like no other."""
+        row = self._table.entries[entry]
+        domain = int(row[cutting.DOMAIN])
+        plain = text
+        if "\\" in text:
+            plain = unescaped_json(text)
+            self._audited[entry] = plain.strip(_MARKS)
+        if domain >= cutting.PATHS:
+            path = f"{self._paths[domain - cutting.PATHS]}.{plain}" if domain > cutting.PATHS else plain
+            path = path[-LONGEST_PATH:]
+            self._paths[entry], self._fields[path] = path, entry
+            row[cutting.KIND] = KINDS.index(kind_of_field(path) or (NUMERIC if path in self._numeric else ""))
+            return
+        if domain == cutting.WORD:
+            row[cutting.KIND] = KINDS.index(kind_of_word(plain))
+        changed = self._becomes(self._words, domain, plain)
+        if changed != plain:
+            row[cutting.CHANGES] = True
+            begin = int(row[cutting.START])
+            self._table.becomes.data[begin : begin + len(text.encode("utf-8"))] = _put(changed, "\\" in text)
+
+    def _becomes(self, words: Words, domain: int, text: str) -> str:
+        if domain == cutting.WORD:
+            return words.word(text)
+        if domain == cutting.NUMBERS:
+            return self._pseudonyms.number(text)
+        if domain == cutting.NAMES:
+            return words.user(text) if may_be_name(text) else text
+        return words.whole[KINDS[domain]](text)
+
+    def kept(self) -> tuple[bytes, np.ndarray]:
+        """Words that stood in the texts since the last call and stayed, and of changed words the parts that did.
+
+        :returns: them, a newline between each and the next one, and how often; some are there more than once, or empty.
+        """
         self._count()
-        result, self._kept = self._kept, Counter()
-        return result
+        (texts, counts), self._kept = self._kept, ([], [])
+        return "\n".join(texts).encode("utf-8"), np.array(counts, np.int64)
 
     def _count(self) -> None:
-        counts = self._table.entries[: len(self._audited), cutting.COUNT]
+        first = len(self._audited)
+        changing = (self._table.entries[:first, cutting.CHANGES] > 0) & (self._table.entries[:first, cutting.COUNT] > 0)
+        starts = self._table.entries[: first + 1, cutting.START].copy()
+        starts[-1] = self._table.used[1]
+        self._grow(int(np.diff(starts)[changing].sum()))
+        alike.count_parts(self._table, first, self._seed)
+        self._audited += self._texts(first)
+        entries = self._table.entries[: len(self._audited)]
+        counts = entries[:, cutting.COUNT]
         seen = np.flatnonzero(counts > 0)
-        kept = self._kept
-        for entry, count in zip(seen.tolist(), counts[seen].tolist(), strict=True):
-            audited = self._audited[entry]
-            for part in (audited,) if audited.__class__ is str else audited:
-                kept[part] = kept.get(part, 0) + count
-        kept.pop("", None)
+        changed = entries[seen, cutting.CHANGES] > 0
+        texts, numbers = self._kept
+        for entry in seen[changed].tolist():
+            parts = self._parts(entry)
+            texts += parts
+            numbers += [int(counts[entry])] * len(parts)
+        seen = seen[~changed]
+        texts += map(self._audited.__getitem__, seen.tolist())
+        numbers += counts[seen].tolist()
         counts[:] = 0
+        entries[entries[:, cutting.DOMAIN] == cutting.PARTS, cutting.KIND] = 0
+
+    def _parts(self, entry: int) -> set[str]:
+        """What stays of a word that changes."""
+        begin, end = self._table.entries[entry, cutting.START], self._table.entries[entry + 1, cutting.START] - 1
+        if end < begin:
+            end = self._table.used[1] - 1
+        both = self._table.bytes[begin:end], self._table.becomes[begin:end]
+        plain, changed = (unescaped_json(each.tobytes().decode("utf-8")) for each in both)
+        return {*_INNER.split(plain)} & {*_INNER.split(changed)} if _INNER.search(plain) else set()
 
     # --- words that others give away --------------------------------------------------------------
 
     def _put_by_context(self, data: bytes, rows: np.ndarray, marked: np.ndarray, out: bytearray) -> None:
-        found = np.empty((len(rows), 4), np.int32)
-        count = cutting.find_telling(self._table, np.frombuffer(data, np.uint8), rows, marked, found)
+        found, named = np.empty((len(rows), 4), np.int32), np.empty((len(rows), 2), np.int32)
+        source = np.frombuffer(data, np.uint8)
+        count, names = cutting.find_telling(self._table, source, self._seed, rows, marked, found, named)
+        self._learn()
+        marked[:] = False
+        cutting.put_names(self._table, rows, named[:names], marked, np.frombuffer(out, np.uint8))
         spans = rows.reshape(-1).data
-        words, gaps = _Pieces(data, spans, 0), _Pieces(data, spans, 1)
         target, changed = memoryview(out), []
-        for place, word in dict(self._by_context(found[:count].tolist(), words, gaps)).items():
+        for place, word in self._neighbours.given_away(found[:count].tolist(), data, spans).items():
             at = slice(spans[4 * place], spans[4 * place + 1])
             replaced = _put(word, b"\\" in data[at])
             if target[at] != replaced:
                 target[at] = replaced
                 changed.append(place)
-        np.subtract.at(self._table.entries[:, cutting.COUNT], rows[changed, 2], 1)
-
-    def _by_context(
-        self, telling: Iterable[tuple[int, int, int, int]], words: _Pieces, gaps: _Pieces
-    ) -> Iterator[tuple[int, str]]:
-        """Places of words that others give away, and what they become.
-
-        :param telling: as ``cutting.find_telling`` has it.
-        """
-        done = 0  # words up to here have been replaced already
-        for place, first, last, number in telling:
-            kind = USER if _KINDS[number] == _NAMED else _KINDS[number]
-            words.bounds = gaps.bounds = first, last
-            gap = gaps[place]
-            if kind and gap and "\n" not in gap and place >= done:
-                if kind in self._whole or kind == "cookie":
-                    rule = self._cookies if kind == "cookie" else self._assigned
-                    for done, word in rule(kind, place, words, gaps):
-                        yield done, word
-                elif kind == "for":
-                    # for X from, for invalid user X from, for user X from
-                    name = place + 1
-                    while words[name] in ("invalid", "user", "illegal") and "\n" not in gaps[name]:
-                        name += 1
-                    if words[name + 1] == "from" and "\n" not in gaps[name]:
-                        yield name, self._user(words[name])
-                elif kind == "scheme" and len(words[place + 1]) >= 8 and gap.isspace():
-                    yield place + 1, self._secret(words[place + 1])
-                elif kind == "connect" and PORT.search(words[place + 1]):
-                    yield place + 1, self._host(words[place + 1])
-                elif kind == "folder" and set(gap) == {"\\"}:
-                    yield place + 1, self._user(words[place + 1])
-            before = gaps[place - 1]
-            if kind == "command" and before[:1] == ")" and "\n" not in before and gaps[place - 2].endswith("("):
-                yield place - 1, self._user(words[place - 1])  # (X) CMD
-            elif kind == "uid" and before == "(" and words[place - 1]:
-                yield place - 1, self._user(words[place - 1])  # X(uid=0)
-            elif gap == " : " and words[place] and words[place + 1] and _begins(words, gaps, place):
-                yield place, self._user(words[place])  # sudo: X : TTY=
-            elif "<" in gap and "\n" not in gap and "@" in words[place + 1]:
-                yield from self._display_name(place, words, gaps)
-
-    def _assigned(self, kind: str, place: int, words: _Pieces, gaps: _Pieces) -> Iterator[tuple[int, str]]:
-        """The value behind a name, in quotes or not."""
-        word, gap, value = words[place], gaps[place], words[place + 1]
-        replace = self._whole[kind]
-        field = gap.startswith('":"')
-        if (field and '"' in gap[3:]) or (kind in (QUERY, HOST) and not field):
-            return
-        element = gap == ">" and gaps[place - 1].endswith("<")
-        if not (field or element or _ASSIGNED.fullmatch(gap)) or (word[-1:] == "=" and gap.isspace()):
-            return
-        behind = gaps[place + 1]
-        if value[-1:] == "=" or (value[-1:] == ":" and kind_of_word(value)):  # the next name: there is no value
-            return
-        if word[:2] == "--" and gap.isspace():  # --password X
-            if not value.startswith("-"):
-                yield place + 1, replace(value)
-            return
-        if not element and word[-1:] not in (":", "=") and ":" not in gap and "=" not in gap:
-            named = word.lower() in NAMED_BEHIND and not gap.strip(" \t\"'([")
-            if named and value and "=" not in value and value.lower() not in NO_NAMES:
-                yield place + 1, self._user(value)
-                if set(behind) == {"\\"}:  # DOMAIN\X
-                    yield place + 2, self._user(words[place + 2])
-                return
-            if kind != SECRET or gap.strip() not in ("'", '"'):  # password 'X'
-                return
-        if value.lower() in SCHEMES and behind.isspace() and "\n" not in behind and words[place + 2]:
-            yield place + 2, replace(words[place + 2])
-            return
-        if "{" in gap:  # an object: what is no name in it; names are passed as well, so that each is met once
-            depth = gap.count("{") - gap.count("}")
-            for further in range(place + 1, words.bounds[1] + 1 if depth > 0 else 0):
-                behind, newline, _ = gaps[further].partition("\n")
-                yield further, (self._words.word if '":' in behind or "=>" in behind else replace)(words[further])
-                depth += behind.count("{") - behind.count("}")
-                if depth <= 0 or newline:
-                    return
-            return
-        quote = ['"'] if field else ["<"] if element else _QUOTES.search(gap[::-1])
-        end = place + 1
-        while quote and words[end + 1] and quote[0] not in gaps[end] and "\n" not in gaps[end]:
-            end += 1
-        pieces = [value, *(piece for each in range(place + 1, end) for piece in (gaps[each], words[each + 1]))]
-        before = gap[3:] if field else ""
-        rest = _VALUE_ENDS.split(gaps[end])[0] if field else ""
-        replaced = replace("".join([before, *pieces, rest]))
-        at = len(before)
-        for number, piece in enumerate(pieces):
-            if number % 2 == 0:
-                yield place + 1 + number // 2, replaced[at : at + len(piece)]
-            at += len(piece)
-
-    def _cookies(self, _kind: str, place: int, words: _Pieces, gaps: _Pieces) -> Iterator[tuple[int, str]]:
-        """Everything to the end of the line or of the quotes."""
-        for further in range(place + 1, words.bounds[1] + 1):
-            gap = gaps[further - 1]
-            if "\n" in gap or (further > place + 1 and '"' in gap):
-                return
-            name, equals, value = words[further].partition("=")
-            yield further, f"{name}={self._secret(value)}" if equals else self._secret(name)
-
-    def _display_name(self, place: int, words: _Pieces, gaps: _Pieces) -> Iterator[tuple[int, str]]:
-        """Alice Smith <alice@...>: up to three words that begin with a capital, or what stands in quotes."""
-        quoted = '"' in gaps[place] or "'" in gaps[place]
-        for before in range(place, place - (8 if quoted else 3), -1):
-            if not words[before] or not (quoted or words[before][0].isupper()):
-                return
-            yield before, self._pseudonyms.word(words[before])
-            if "\n" in gaps[before - 1] or not gaps[before - 1].isspace():
-                return
-
-
-class _Pieces:
-    """Words, or the gaps behind them; nothing outside of the bounds.
-
-    :param spans: rows of four numbers: where each word begins and ends, and others.
-    :param gap: 0 for words, 1 for gaps.
-    :ivar bounds: the first and the last place of a text's words.
-    """
-
-    def __init__(self, data: bytes, spans: memoryview, gap: int):
-        self._data, self._spans, self._gap, self._end = data, spans, gap, 4 if gap else 1
-        self.bounds = 0, -1
-
-    def __getitem__(self, place: int) -> str:
-        if not self.bounds[0] <= place <= self.bounds[1] - self._gap:
-            return ""
-        text = self._data[self._spans[4 * place + self._gap] : self._spans[4 * place + self._end]].decode("utf-8")
-        return unescaped_json(text) if "\\" in text else text
+        places = np.array(changed, np.intp)
+        np.subtract.at(self._table.entries[:, cutting.COUNT], rows[places[~marked[places]], 2], 1)
 
 
 def _put(text: str, escaped: bool) -> bytes:
     """What stands for a text in JSON, where it is put by memory views: they refuse all that is not as long."""
     return to_json(text)[1:-1] if escaped else text.encode("utf-8")
-
-
-def _begins(words: _Pieces, gaps: _Pieces, place: int) -> bool:
-    """Whether a word is the first one of a text, a line or a field, or comes after sudo."""
-    before = gaps[place - 1]
-    return (
-        not before
-        or ("\n" in before and not before.rpartition("\n")[2].strip())
-        or words[place - 1] == "sudo:"
-        or before.rstrip().endswith('":"')
-        or (before.isspace() and not words[place - 1] and not gaps[place - 2])
-    )

@@ -13,26 +13,29 @@ import numpy as np
 
 from paddock.compilation import compiled
 
-# What an entry of the table is (its domain): a word of a text, a value that goes whole, a skeleton, or the path of a
-# field, PATHS and the entry of the path before it.
-WORD, USERS, SECRETS, QUERIES, HOSTS, NUMBERS, SKELETON, PATHS = range(8)
-# Kinds of words, besides the first five above: those that may have something to do with a word before them, others.
-UID, COMMAND, FOR = range(5, 8)
+# What an entry of the table is (its domain): a word of a text, a value that goes whole, a name behind a word that says
+# so without a sign, a part that stays of what changes, a skeleton (SKELETONS and the domain of what it stands for, see
+# alike.py), or the path of a field, PATHS and the entry of the path before it.
+WORD, USERS, SECRETS, QUERIES, HOSTS, NUMBERS, NAMES, PARTS, PATHS = (*range(8), 16)
+SKELETONS = 8
+# Kinds of words, besides the first five above.
+UID, COMMAND, FOR, NAMED, CONNECT = (*range(5, 9), 12)
 # Classes of bytes: of words, gaps between them, escapes, and the first bytes of spaces beyond ASCII.
 _PLAIN, _GAP, _ESCAPE, _SPACES = range(4)
 _SLOTS = 1 << 18
 _FACTOR = 0x5851F42D4C957F2D
-_LONGEST_ALIKE = 64
-_MOST_RANDOM = 24  # so many letters and digits in a row may be a token
 
+_USER, _INVALID, _ILLEGAL, _FROM = (
+    np.frombuffer(each, np.uint8) for each in (b"user", b"invalid", b"illegal", b"from")
+)
+_NO_ASSIGNMENT = np.zeros(256, np.bool_)  # in the gap behind a name, unless there is a sign as well
+_NO_ASSIGNMENT[[*b",;|)]}{<"]] = True
 _CLASSES = np.zeros(256, np.uint8)
 _CLASSES[[ord(each) for each in " \"'()[]{},;|<>\t\n\r\v\f\x1c\x1d\x1e\x1f"]] = _GAP
 _CLASSES[ord("\\")] = _ESCAPE
 _CLASSES[[0xC2, 0xE1, 0xE2, 0xE3]] = _SPACES
 _QUOTE, _APOSTROPHE, _BACKSLASH, _NEWLINE, _COLON, _EQUALS, _LESS, _AT = (ord(each) for each in "\"'\\\n:=<@")
-_OPENING, _CLOSING, _OPEN_LIST, _CLOSE_LIST, _DASH, _DOT, _UNDERSCORE, _SLASH, _ZERO, _SMALL_A, _SMALL_N = (
-    ord(each) for each in "{}[]-._/0an"
-)
+_OPENING, _CLOSING, _OPEN_LIST, _CLOSE_LIST, _DASH, _SMALL_N, _OPEN, _CLOSE, _MORE = (ord(each) for each in "{}[]-n()>")
 
 
 class Table(NamedTuple):
@@ -71,7 +74,7 @@ def table(entries: int, size: int, of: Table | None = None) -> Table:
 
 
 @compiled
-def _entry(table, data, begin, end, domain, number):  # type: ignore[no-untyped-def]  # compiled: types are inferred
+def entry_of(table, data, begin, end, domain, number):  # type: ignore[no-untyped-def]  # compiled: types are inferred
     """The entry of ``data[begin:end]``, whose hash is a number; made if there is none."""
     number ^= domain * _FACTOR
     number ^= number >> 32
@@ -106,11 +109,23 @@ def _mixed(number, byte):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _hash(data, begin, end, seed):  # type: ignore[no-untyped-def]
+def hash_of(data, begin, end, seed):  # type: ignore[no-untyped-def]
+    """The hash of a text for ``entry_of``."""
     number = seed
     for place in range(begin, end):
         number = _mixed(number, data[place])
     return number
+
+
+@compiled
+def count_texts(table, texts, counts, totals, seed):  # type: ignore[no-untyped-def]
+    """Enter texts, with a newline behind each, and add their counts to those of the entries; none to the empty one."""
+    begin = number = 0
+    for at in range(texts.size):
+        if texts[at] == _NEWLINE:
+            if at > begin:
+                totals[entry_of(table, texts, begin, at, WORD, hash_of(texts, begin, at, seed))] += counts[number]
+            begin, number = at + 1, number + 1
 
 
 @compiled
@@ -132,7 +147,7 @@ def find_values(table, data, seed, values):  # type: ignore[no-untyped-def]
                 at += 2 if data[at] == _BACKSLASH else 1
             if data[at + 1] == _COLON:
                 domain = PATHS + outer[depth - 1]
-                path = _entry(table, data, begin, at, domain, _hash(data, begin, at, seed))
+                path = entry_of(table, data, begin, at, domain, hash_of(data, begin, at, seed))
                 at += 2
                 continue
             if not is_time:
@@ -184,64 +199,6 @@ def _gap(data, at, end):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _skeleton(data, begin, end, skeleton):  # type: ignore[no-untyped-def]
-    """Whether what a word becomes does not depend on which digits it has, and the word with zeros for them.
-
-    Runs of hexadecimal digits with a digit among them become zeros as well, with an a at the end where a letter is; but
-    not in values, which are an id if they are digits alone.
-    Words that may be addresses, ids, tokens or parameters are not told this way.
-    """
-    if end - begin > _LONGEST_ALIKE:
-        return False
-    dots = dashes = underscores = colons = digits = 0
-    at, is_value = begin, False
-    while at < end:
-        run, numbers, hexadecimal = at, 0, True
-        while at < end:
-            byte = data[at]
-            if 48 <= byte <= 57:
-                numbers += 1
-            elif not 97 <= (byte | 32) <= 122:
-                break
-            elif (byte | 32) > 102:
-                hexadecimal = False
-            skeleton[at - begin] = _ZERO if 48 <= byte <= 57 else byte
-            at += 1
-        if at - run >= _MOST_RANDOM:
-            return False
-        if hexadecimal and numbers and not is_value:
-            for place in range(run, at):
-                skeleton[place - begin] = _ZERO
-            if not 48 <= data[at - 1] <= 57:
-                skeleton[at - 1 - begin] = _SMALL_A
-        digits += numbers
-        if at < end:
-            byte = data[at]
-            dots += byte == _DOT
-            dashes += byte == _DASH
-            underscores += byte == _UNDERSCORE
-            colons += byte == _COLON
-            is_value = is_value or byte == _EQUALS
-            if byte not in (_DOT, _DASH, _UNDERSCORE, _COLON, _EQUALS, _SLASH):
-                return False
-            skeleton[at - begin] = byte
-            at += 1
-    return digits > 0 and dots < 2 and dashes < 3 and underscores < 3 and colons < 2
-
-
-@compiled
-def _word(table, data, begin, end, number, skeleton, seed):  # type: ignore[no-untyped-def]
-    """The entry of a word, counted; of a new one, its skeleton as well."""
-    before = table.used[0]
-    entry = _entry(table, data, begin, end, WORD, number)
-    table.entries[entry, COUNT] += 1
-    if entry == before and _skeleton(data, begin, end, skeleton):
-        size = end - begin
-        table.entries[entry, ALIKE] = _entry(table, skeleton, 0, size, SKELETON, _hash(skeleton, 0, size, seed))
-    return entry
-
-
-@compiled
 def _names_mail(data, begin, end, mail, mail_end):  # type: ignore[no-untyped-def]
     """Whether a word may be the name before an address in < and >: with a capital, or in quotes."""
     at = False
@@ -267,12 +224,11 @@ def cut(table, data, seed, values, domains, rows, marked):  # type: ignore[no-un
     :param marked: of each word whether the gap behind it is " : ", or has a < before a word with an @.
     :returns: how many rows there are.
     """
-    skeleton = np.empty(_LONGEST_ALIKE, np.uint8)
     row = 0
     for value in range(domains.size):
         at, end = values[value, 0], values[value, 1]
         if domains[value] != WORD:
-            entry = _entry(table, data, at, end, domains[value], _hash(data, at, end, seed))
+            entry = entry_of(table, data, at, end, domains[value], hash_of(data, at, end, seed))
             rows[row, 0], rows[row, 1], rows[row, 2], rows[row, 3] = at, end, entry, value
             marked[row] = False
             row += 1
@@ -290,7 +246,10 @@ def cut(table, data, seed, values, domains, rows, marked):  # type: ignore[no-un
                         at += 1
                 number = _mixed(number, data[at])
                 at += 1
-            entry = _word(table, data, begin, at, number, skeleton, seed) if at > begin else np.int32(0)
+            entry = np.int32(0)
+            if at > begin:
+                entry = entry_of(table, data, begin, at, WORD, number)
+                table.entries[entry, COUNT] += 1
             rows[row, 0], rows[row, 1], rows[row, 2], rows[row, 3] = begin, at, entry, value
             marked[row] = False
             if less and _names_mail(data, rows[row - 1, 0], rows[row - 1, 1], begin, at):
@@ -328,43 +287,109 @@ def put(table, rows, out):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _may_be_for(data, rows, row, last):  # type: ignore[no-untyped-def]
-    """Whether behind the word for there is perhaps invalid, illegal or user, or another word and from."""
-    if row + 2 > last:
+def _is(data, begin, end, text):  # type: ignore[no-untyped-def]
+    if end - begin != text.size:
         return False
-    begin, size = rows[row + 1, 0], rows[row + 1, 1] - rows[row + 1, 0]
-    if (size == 4 and data[begin] == 117) or (size == 7 and data[begin] == 105):
-        return True
-    begin = rows[row + 2, 0]
-    return rows[row + 2, 1] - begin == 4 and data[begin] == 102 and data[begin + 3] == 109
+    same = True
+    for place in range(text.size):
+        same = same and data[begin + place] == text[place]
+    return same
 
 
 @compiled
-def find_telling(table, data, rows, marked, found):  # type: ignore[no-untyped-def]
+def _may_assign(data, begin, end, behind, kind):  # type: ignore[no-untyped-def]
+    """Whether a word may tell what the next one is, by a sign between them, as an option, or by its kind alone."""
+    if data[end - 1] in (_COLON, _EQUALS) or (data[begin] == _DASH and data[begin + 1] == _DASH):
+        return True
+    quoted = False
+    for place in range(end, behind):
+        if data[place] in (_COLON, _EQUALS):
+            return True
+    for place in range(end, behind):
+        if _NO_ASSIGNMENT[data[place]] or (kind != NAMED and data[place] in (_OPEN, _OPEN_LIST)):
+            return False
+        quoted = quoted or data[place] in (_QUOTE, _APOSTROPHE, _MORE)
+    return quoted or kind == NAMED
+
+
+@compiled
+def _named_for(data, rows, row, last):  # type: ignore[no-untyped-def]
+    """Of for X from, for invalid user X from, for user X from: the place of X; -1 if there is none, 0 if it may be."""
+    name = row + 1
+    while name < last:
+        begin, end = rows[name, 0], rows[name, 1]
+        if begin != rows[name - 1, 1] + 1 or data[begin - 1] != 32:
+            return 0
+        if not (_is(data, begin, end, _USER) or _is(data, begin, end, _INVALID) or _is(data, begin, end, _ILLEGAL)):
+            if not _is(data, rows[name + 1, 0], rows[name + 1, 1], _FROM):
+                return -1
+            return name if rows[name + 1, 0] == end + 1 and data[end] == 32 else 0
+        name += 1
+    return -1
+
+
+@compiled
+def find_telling(table, data, seed, rows, marked, found, named):  # type: ignore[no-untyped-def]
     """Find the words that may tell something of their neighbours.
 
     :param found: rows of the word's place, the first and the last place of its text, and its kind.
-    :returns: how many there are.
+    :param named: rows of the place and the entry of names that a space before them gives away; the rest of their text
+        cannot say otherwise.
+    :returns: how many there are of both.
     """
-    count = first = last = 0
+    count = names = first = last = 0
+    plain = True  # nothing that may be more than a name has been found in the text so far
     for row in range(rows.shape[0]):
         if row > last or row == 0:
             first = last = row
+            plain = True
             while last + 1 < rows.shape[0] and rows[last + 1, 3] == rows[row, 3]:
                 last += 1
         kind = table.entries[rows[row, 2], KIND]
         if not marked[row]:
             if kind == 0 or first == last or (row == last and kind >= FOR):
                 continue
-            if kind <= HOSTS:
-                end = rows[row, 1]
-                # Nothing is assigned but with a sign, or by an option (--password X).
-                bare = row < last and rows[row + 1, 0] == end + 1 and data[end] == 32
-                option = data[rows[row, 0]] == _DASH and data[rows[row, 0] + 1] == _DASH
-                if row == last or (bare and not option and data[end - 1] not in (_COLON, _EQUALS)):
+            begin, end = rows[row, 0], rows[row, 1]
+            if kind <= HOSTS or kind == NAMED:
+                if row == last or not _may_assign(data, begin, end, rows[row + 1, 0], kind):
                     continue
-            if kind == FOR and not _may_be_for(data, rows, row, last):
+            elif kind == UID:
+                if row == first or data[begin - 1] != _OPEN:
+                    continue
+            elif kind == COMMAND:
+                if row == first or data[rows[row - 1, 1]] != _CLOSE:
+                    continue
+            elif kind == CONNECT and not 48 <= data[rows[row + 1, 1] - 1] <= 57:
                 continue
+            name, domain = 0, NAMES
+            if kind == FOR:
+                name, domain = _named_for(data, rows, row, last), USERS
+                if name < 0:
+                    continue
+            elif kind == NAMED and rows[row + 1, 0] == end + 1 and data[end] == 32:
+                name = row + 1 if data[rows[row + 1, 1]] != _BACKSLASH else 0
+            if name and plain and rows[name, 1] > rows[name, 0]:
+                begin, end = rows[name, 0], rows[name, 1]
+                entry = entry_of(table, data, begin, end, domain, hash_of(data, begin, end, seed))
+                named[names, 0], named[names, 1] = name, entry
+                names += 1
+                continue
+        plain = False
         found[count, 0], found[count, 1], found[count, 2], found[count, 3] = row, first, last, kind
         count += 1
-    return count
+    return count, names
+
+
+@compiled
+def put_names(table, rows, named, marked, out):  # type: ignore[no-untyped-def]
+    """Write what names become over them, as words that stay no longer; they are marked."""
+    for number in range(named.shape[0]):
+        place, entry = named[number, 0], table.entries[named[number, 1]]
+        begin, changed = rows[place, 0], False
+        if entry[CHANGES]:
+            for at in range(rows[place, 1] - begin):
+                changed = changed or out[begin + at] != table.becomes[entry[START] + at]
+                out[begin + at] = table.becomes[entry[START] + at]
+        if changed and not marked[place]:
+            table.entries[rows[place, 2], COUNT] -= 1
+        marked[place] = changed or marked[place]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from paddock.compilation import compiled
-from paddock.imports.formats import patterns
+from paddock.imports.scanning import follow, is_digit, is_ipv4, is_ipv6
 from paddock.imports.sources import LONGEST_LINE
 
 # How fields are written (bits): to the end of the message and even if it is nothing, in capitals, as a number, as the
@@ -85,145 +85,9 @@ class Known(NamedTuple):
 
 
 @compiled
-def _digit(byte):  # type: ignore[no-untyped-def]  # compiled: numba infers the types
-    return 48 <= byte <= 57
-
-
-@compiled
 def _two(data, at):  # type: ignore[no-untyped-def]
     """The number of two digits."""
     return (np.int64(data[at]) - 48) * 10 + np.int64(data[at + 1]) - 48
-
-
-@compiled
-def _is_ipv4(data, begin, end):  # type: ignore[no-untyped-def]
-    """Four numbers up to 255 without leading zeros."""
-    octets, value, digits = 1, 0, 0
-    for place in range(begin, end):
-        byte = data[place]
-        if byte == _DOT:
-            if digits == 0:
-                return False
-            octets, value, digits = octets + 1, 0, 0
-            continue
-        if not _digit(byte) or (digits > 0 and value == 0):
-            return False
-        value, digits = value * 10 + np.int64(byte) - 48, digits + 1
-        if value > 255:
-            return False
-    return octets == 4 and digits > 0
-
-
-@compiled
-def _is_ipv6(data, begin, end):  # type: ignore[no-untyped-def]
-    """Eight groups of up to four hexadecimal digits, or fewer around one double colon; the last two may be IPv4."""
-    groups, digits, double, place = 0, 0, False, begin
-    while place < end:
-        if _digit(data[place]) or 97 <= (data[place] | 32) <= 102:
-            digits += 1
-            if digits > 4:
-                return False
-            place += 1
-            continue
-        if data[place] == _DOT:
-            if not _is_ipv4(data, place - digits, end):
-                return False
-            groups, digits = groups + 2, 0
-            break
-        if data[place] != _COLON:
-            return False
-        if place + 1 < end and data[place + 1] == _COLON:
-            if double:
-                return False
-            double = True
-            groups += 1 if digits else 0
-            place += 2
-        else:
-            if digits == 0 or place + 1 == end:
-                return False
-            groups += 1
-            place += 1
-        digits = 0
-    groups += 1 if digits else 0
-    return groups <= 7 if double else groups == 8
-
-
-@compiled
-def _follow(data, at, end, program, step, stack, trail):  # type: ignore[no-untyped-def]
-    """Whether a line meets the steps from one on: how many begins and ends of spans it left in the trail, or -1."""
-    depth = marks = 0
-    steps, classes, pool = program.steps, program.classes, program.pool
-    while True:
-        kind, one, two, three = steps[step, 0], steps[step, 1], steps[step, 2], steps[step, 3]
-        failed = False
-        if kind == patterns.SPAN:
-            begin = at
-            limit = end if three < 0 else min(end, at + three)
-            if one == 0:
-                at = limit
-            else:
-                while at < limit and classes[one, data[at]]:
-                    at += 1
-            failed = at - begin < two
-        elif kind == patterns.LITERAL:
-            failed = at + two > end
-            if not failed:
-                for place in range(two):
-                    if data[at + place] != pool[one + place]:
-                        failed = True
-                        break
-                at += two
-        elif kind == patterns.MARK:
-            trail[marks, 0], trail[marks, 1] = one, at
-            marks += 1
-        elif kind == patterns.CHOICE:
-            if three >= 0 and (at >= end or not classes[three, data[at]]):
-                step += one
-                continue
-            stack[depth, 0], stack[depth, 1], stack[depth, 2] = step + one, at, marks
-            depth += 1
-        elif kind == patterns.COMMIT:
-            depth -= 1
-            step += one
-            continue
-        elif kind == patterns.ESCAPED:
-            begin = at
-            while at < end:
-                if data[at] == _BACKSLASH and at + 1 < end:
-                    at += 2
-                elif classes[one, data[at]]:
-                    at += 1
-                else:
-                    break
-            failed = at - begin < two
-        elif kind == patterns.LOOP:
-            if stack[depth - 1, 1] == at:
-                depth -= 1
-            else:
-                stack[depth - 1, 1], stack[depth - 1, 2] = at, marks
-                step += one
-                continue
-        elif kind == patterns.AHEAD:
-            depth -= 1
-            at, marks = stack[depth, 1], stack[depth, 2]
-            step += one
-            continue
-        elif kind == patterns.NOT:
-            depth -= 1
-            failed = True
-        elif kind == patterns.FAIL:
-            failed = True
-        elif kind == patterns.EDGE:
-            failed = at != end
-        else:
-            break
-        step += 1
-        if failed:
-            if depth == 0:
-                return -1
-            depth -= 1
-            step, at, marks = stack[depth, 0], stack[depth, 1], stack[depth, 2]
-    return marks
 
 
 @compiled
@@ -289,7 +153,7 @@ def _number(data, begin, end):  # type: ignore[no-untyped-def]
         return -1
     value = 0
     for place in range(begin, end):
-        if not _digit(data[place]):
+        if not is_digit(data[place]):
             return -1
         value = value * 10 + np.int64(data[place]) - 48
     return value
@@ -314,7 +178,7 @@ def _judge(data, program, spans):  # type: ignore[no-untyped-def]
                 return BAD_FIELD + field
             spans[2 * span] = -1
             continue
-        if bits & ADDRESS and not _is_ipv4(data, begin, end) and not _is_ipv6(data, begin, end):
+        if bits & ADDRESS and not is_ipv4(data, begin, end) and not is_ipv6(data, begin, end):
             return BAD_FIELD + field
         if bits & MEND:
             result = TO_MEND
@@ -328,7 +192,7 @@ def _judge(data, program, spans):  # type: ignore[no-untyped-def]
                     return BAD_FIELD + field
         elif bits & LOOKUP:
             value = np.int64(data[begin])
-            if _digit(value):
+            if is_digit(value):
                 value = _number(data, begin, end)
             if value < 0 or value >= program.lookups.shape[0] or program.lookups[value, 1] == 0:
                 return BAD_FIELD + field
@@ -340,7 +204,7 @@ def _has_clock(data, begin, end):  # type: ignore[no-untyped-def]
     """Whether there is a time in a text, with which perhaps another record begins."""
     for place in range(begin, end - 5):
         clock = data[place] == _COLON and data[place + 3] == _COLON
-        if clock and _digit(data[place + 1]) and _digit(data[place + 2]) and _digit(data[place + 4]):
+        if clock and is_digit(data[place + 1]) and is_digit(data[place + 2]) and is_digit(data[place + 4]):
             return True
     return False
 
@@ -401,9 +265,9 @@ def read_events(data, begin, program, known, out, rows, dropped, state):  # type
             while further < size and data[further] != _NEWLINE:
                 further += 1
             line_end = further - 1 if further > after and data[further - 1] == _RETURN else further
-            if _follow(data, after, line_end, program, program.start, stack, trail) >= 0:
+            if follow(data, after, line_end, program, program.start, stack, trail) >= 0:
                 break
-            if _follow(data, after, line_end, program, program.trace, stack, trail) >= 0:
+            if follow(data, after, line_end, program, program.trace, stack, trail) >= 0:
                 trace = after if trace < 0 else trace
                 traced += 1
             if trace < 0:
@@ -411,11 +275,11 @@ def read_events(data, begin, program, known, out, rows, dropped, state):  # type
             joined, event_end, after = joined + 1, line_end, further + 1
         length = event_end - at
         kind, moment, milliseconds, minute, second = 0, np.int64(0), np.int64(0), 0, 0
-        marks = _follow(data, at, end, program, 0, stack, trail) if length <= LONGEST_LINE else -1
+        marks = follow(data, at, end, program, 0, stack, trail) if length <= LONGEST_LINE else -1
         if length > LONGEST_LINE:
             kind = TOO_LONG
         elif marks < 0:
-            begins = program.start < 0 or _follow(data, at, end, program, program.start, stack, trail) >= 0
+            begins = program.start < 0 or follow(data, at, end, program, program.start, stack, trail) >= 0
             kind = NOT_FORMAT if begins else BEGINS_OTHERWISE
         else:
             for span in range(program.spans):
@@ -476,7 +340,7 @@ def read_events(data, begin, program, known, out, rows, dropped, state):  # type
                 fields += 1
                 if bits & LOOKUP:
                     value = np.int64(data[from_])
-                    if _digit(value):
+                    if is_digit(value):
                         value = _number(data, from_, until)
                     name = program.lookups[value, 0]
                     to = _put(program.pool, name, name + program.lookups[value, 1], out, to)

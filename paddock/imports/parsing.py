@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from paddock.errors import MachineError
 from paddock.imports.formats.base import TOO_LONG, BadLine, LineFormat
 from paddock.imports.formats.catalogue import FormatChoice
@@ -72,7 +74,7 @@ class Parsed:
     :param assumed: "year" and "zone" if times lacked them.
     :param unread: a time that could not be read; "" if there is none.
     :param not_utf8: lines with bytes that are no UTF-8.
-    :param kept: words that the anonymisation left as they were, and how often.
+    :param kept: see ``Anonymiser.kept``.
     :param kinds: field and kind of its values, where the index takes any fields.
     """
 
@@ -92,7 +94,7 @@ class Parsed:
     fields: int = field(default=0, compare=False)
     left_out: Counter[str] = field(default_factory=Counter)
     kinds: set[tuple[str, str]] = field(default_factory=set)
-    kept: Counter[str] = field(default_factory=Counter, compare=False)
+    kept: tuple[bytes, np.ndarray] = field(default=(b"", np.zeros(0, np.int64)), compare=False)
 
 
 class BlockParser:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -11,94 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from paddock.corpora.record import CorpusRecord
-from paddock.errors import FileError
 from paddock.files import gibibytes
 from paddock.imports import DEFAULT_ZONE
+from paddock.imports.audit import Audit
 from paddock.imports.parsing import Parsed
 from paddock.imports.shape import MOST_KINDS, TOO_LARGE
 from paddock.imports.sources import LongLine
 from paddock.imports.text import encoded
 from paddock.imports.times import IsoTimes, TimeRange
 from paddock.numbers import plural
-
-# So many different texts are counted; beyond them the rarest are forgotten, so that memory stays constant.
-MOST_COUNTED = 1_000_000
-_SHOWN = 6
-_LONGEST_SHOWN = 40
-_NUMBER = re.compile(r"[+-]?\d[\d.,:/_-]*[a-zA-Z%]{0,2}")
-_HOST = re.compile(r"(?=.*[A-Za-z])[\w-]+(?:\.[\w-]+)+")
-_TOKEN = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[\w+=-]{8,}")
-_LOOK_FOR = {
-    "words": "names of people, customers, places and machines, and words that only your house uses",
-    "names": "names of the fields of JSON, which stay: a user or a customer may be one",
-    "hosts": "hosts and other names with dots: machines, domains and packages of your own",
-    "tokens": "letters with digits: ids, keys, versions, license plates",
-    "numbers": "numbers of customers, orders, phones and accounts; fields that are numbers to the track are left out",
-}
-_HEADER = """\
-# What --anonymise left as it was: kind, how often, text. Look through it before you hand the corpus on. What nobody may
-# see, take out of the log (for example with sed) and import it again.
-"""
-
-
-class Audit:
-    """Texts that stand in the output as they stood in the input.
-
-    :ivar forgotten: how many different ones were too rare to be kept, at the least.
-    """
-
-    def __init__(self) -> None:
-        self._counts: Counter[str] = Counter()
-        self.forgotten = 0
-
-    def add(self, kept: Counter[str]) -> None:
-        """Count those of a block."""
-        self._counts.update(kept)
-        if len(self._counts) > MOST_COUNTED:
-            found = self._counts.most_common(MOST_COUNTED // 2)
-            self.forgotten += len(self._counts) - len(found)
-            self._counts = Counter(dict(found))
-
-    def most_frequent(self) -> dict[str, dict[str, int]]:
-        """The most frequent of each kind (words, hosts or other names with dots, tokens, numbers), and their counts."""
-        result: dict[str, dict[str, int]] = {kind: {} for kind in _LOOK_FOR if kind != "names"}
-        for text, count in self._counts.most_common():
-            found = result[_kind(text)]
-            if len(found) < _SHOWN and len(text) > 1:
-                found[text[:_LONGEST_SHOWN]] = count
-            elif all(len(found) == _SHOWN for found in result.values()):
-                break
-        return result
-
-    def write(self, file: Path, names: Iterable[str] = ()) -> None:
-        """All of them: kind, count and text, separated by tabs; kind by kind, the most frequent first.
-
-        :param names: of fields.
-        :raises FileError: if the file cannot be written.
-        """
-        kinds: dict[str, list[tuple[str, int | str]]] = {kind: [] for kind in _LOOK_FOR}
-        kinds["names"] = [(name, "") for name in sorted(names)]
-        for text, count in self._counts.most_common():
-            kinds[_kind(text)].append((text, count))
-        try:
-            with file.open("w", encoding="utf-8", errors="replace") as target:
-                target.write(_HEADER)
-                for kind, found in kinds.items():
-                    target.write(f"\n# {kind}, {len(found):,}: {_LOOK_FOR[kind]}\n" if found else "")
-                    target.writelines(f"{kind}\t{count}\t{text}\n" for text, count in found)
-                if self.forgotten:
-                    target.write(f"\n# and at least {self.forgotten} further ones, which were too rare to be counted\n")
-        except OSError as error:
-            raise FileError(file, f"the audit cannot be written ({error.strerror}): name another file.") from None
-
-
-def _kind(text: str) -> str:
-    if _NUMBER.fullmatch(text):
-        return "numbers"
-    if _HOST.fullmatch(text):
-        return "hosts"
-    return "tokens" if _TOKEN.fullmatch(text) else "words"
-
 
 _LONGEST_SET_ASIDE = 64 << 10
 
@@ -185,7 +105,7 @@ class Totals:
         if len(self.kinds) < MOST_KINDS:
             self.kinds |= parsed.kinds
         self.times.then(parsed.times)
-        self.audit.add(parsed.kept)
+        self.audit.add(*parsed.kept)
 
     def details(self, reasons: Counter[str], **further: Any) -> dict[str, Any]:
         """What the record says of an import: the counts, why lines were bad, and what the user asked for."""

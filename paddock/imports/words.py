@@ -8,13 +8,21 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from paddock.imports.pseudonyms import Pseudonyms
 
+if TYPE_CHECKING:
+    from paddock.imports.alike import Marks
+
 USER, SECRET, QUERY, HOST = "user", "secret", "query", "host"
+NUMERIC = "numeric"  # a field whose numbers are nobody's
+NAMED = "named"  # a user, perhaps, who is behind the word without a sign
+# As cutting.py numbers them.
+KINDS = ("", USER, SECRET, QUERY, HOST, "uid", "command", "for", NAMED, "scheme", "cookie", "folder", "connect",
+         NUMERIC)  # fmt: skip
 
 
 def words_of(text: str) -> frozenset[str]:
@@ -110,15 +118,16 @@ def _kind_of_field(path: str) -> str:
 
 
 def kind_of_word(word: str) -> str:
-    """What a word of a text says of its neighbours: a kind of field, or one of the contexts; nothing mostly."""
+    """What a word of a text says of its neighbours: a kind of field, NAMED, or one of the contexts; nothing mostly."""
+    if word.lower() in NAMED_BEHIND:
+        return NAMED
     name = word.rstrip(":=")
     if not name or len(name) > 64 or not name[-1].isalpha() or "=" in name or "/" in name:
         return "uid" if name.startswith("uid=") else ""
     return _CONTEXTS.get(name.lower()) or kind_of_field(name)
 
 
-# Values of each kind remembered, and their characters; then it begins anew, so that memory stays constant.
-_REMEMBERED, _REMEMBERED_CHARACTERS = 20_000, 2_000_000
+_remembered = lru_cache(maxsize=200)  # values may be long
 _MOST_DIGITS, _LEAST_RANDOM = 4, 24
 _PLAIN = re.compile(rf"\d*|[A-Za-z0-9]{{,{_LEAST_RANDOM - 1}}}[.:]?", re.ASCII)
 _PAIRED = re.compile(r"[=?&#]")
@@ -144,36 +153,18 @@ PORT = re.compile(r"(?<=[A-Za-z]):\d{2,5}$")
 _HEX = frozenset("0123456789abcdef")
 
 
-class _Remembered(dict[str, str]):
-    """A function's answers; forgets them when there are many, or long ones."""
-
-    def __init__(self, function: Callable[[str], str]):
-        super().__init__()
-        self._function = function
-        self._characters = 0
-
-    def __missing__(self, text: str) -> str:
-        answer = self._function(text)
-        self._characters += len(text)
-        if len(self) >= _REMEMBERED or self._characters > _REMEMBERED_CHARACTERS:
-            self.clear()
-            self._characters = len(text)
-        self[text] = answer
-        return answer
-
-
 class Words:
     """What words become, wherever they stand, and the values that are somebody's as a whole.
 
-    :param pseudonyms: what is put in their place.
+    :param pseudonyms: what is put in their place; or marks, which say where it would be.
     :ivar whole: by the kind of a value, what becomes of it; remembered.
     """
 
-    def __init__(self, pseudonyms: Pseudonyms):
+    def __init__(self, pseudonyms: Pseudonyms | Marks):
         self._pseudonyms = pseudonyms
         kinds = {USER: self._user, SECRET: self._secret, QUERY: self._query, HOST: self._host}
-        self.whole = {kind: _Remembered(function).__getitem__ for kind, function in kinds.items()}
-        self._label = _Remembered(self._label_of).__getitem__
+        self.whole = {kind: _remembered(function) for kind, function in kinds.items()}
+        self._label = _remembered(self._label_of)
         self.user, self.secret, self.host = self.whole[USER], self.whole[SECRET], self.whole[HOST]
 
     def _user(self, text: str) -> str:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import datetime
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
+
+import numpy as np
 
 from paddock.imports.formats.catalogue import FormatChoice
 from paddock.imports.parsing import BlockParser, Parsed, ParsingPlan
@@ -44,6 +47,15 @@ def access_log(count: int, begin: datetime.datetime | None = None) -> list[str]:
             f'"{"-" if number % 3 else "https://shop.example/list"}" "{BROWSER}"'
         )
     return lines
+
+
+def counted(kept: tuple[bytes, np.ndarray]) -> Counter[str]:
+    """What stayed in an anonymised block, and how often."""
+    found: Counter[str] = Counter()
+    for text, count in zip(kept[0].decode("utf-8").split("\n"), kept[1].tolist() or [0], strict=True):
+        found[text] += count
+    del found[""]
+    return found
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> Path:

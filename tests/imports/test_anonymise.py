@@ -11,16 +11,18 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from paddock.imports.anonymise import Anonymiser
+from paddock.imports.audit import Audit
 from paddock.imports.pseudonyms import Pseudonyms
 from paddock.imports.shape import track_shape
-from paddock.imports.summary import Audit
 from paddock.imports.text import to_json
-from tests.imports.samples import ANY_SHAPE, access_log, parsed
+from paddock.imports.words import Words, kind_of_word
+from tests.imports.samples import ANY_SHAPE, access_log, counted, parsed
 
 KEY = b"a key of the tests, 32 bytes lon"
 ANONYMISER = Anonymiser(KEY)
@@ -290,7 +292,7 @@ def test_what_neighbours_gave_away_is_not_counted_as_kept() -> None:
     anonymiser = Anonymiser(KEY)
     for _ in range(3):
         anonymous_documents([{"thread": "user margaret is"}], anonymiser)
-    assert anonymiser.kept() == {"user": 3, "is": 3}
+    assert counted(anonymiser.kept()) == {"user": 3, "is": 3}
 
 
 GAPS = r"\s\"'()\[\]{},;|<>\\"
@@ -305,14 +307,13 @@ def test_words_are_cut_as_the_rule_says(text: str) -> None:
     """At every kind of space, quotes and brackets, with a single : or = behind them; the empty ones are not counted."""
     anonymiser = Anonymiser(KEY)
     words: Counter[str] = Counter()
-    anonymiser._words.word = lambda word: word  # type: ignore[method-assign]  # what stays is what was cut
-    anonymiser._words.whole = anonymiser._whole = {}
+    anonymiser._becomes = lambda _words, _domain, word: word  # type: ignore[method-assign]  # what stays is what was cut
     anonymiser._put_by_context = lambda *_: None  # type: ignore[assignment, method-assign]
     anonymous(text, anonymiser)
     for word in SEPARATOR.split(text)[::2]:
         words[word.strip(".:=!?-*#/")] += 1
     del words[""]
-    assert anonymiser.kept() == words
+    assert counted(anonymiser.kept()) == words
 
 
 # A colon behind a space belongs to the gap, so no word begins with one.
@@ -327,6 +328,55 @@ def test_words_that_differ_in_digits_fare_alike(word: str, random: Random) -> No
     assert both == [anonymous(word, Anonymiser(KEY)), anonymous(other, Anonymiser(KEY))]
 
 
+# Pieces of addresses, hosts, mail, paths, parameters, ids and tokens.
+FORMED = st.sampled_from(
+    ["10.20.30.40", "300.1.2.3", "1.2.3", "ip-10-77-20-248", "_1_2_3_4", "host12", ".example.net", ".x7.io", "a7",
+     "@", "bob3", "=", "user=", "id=", "cn=", "?", "&", "#", "q=5", ":", ":8080", "/", "//", "http://", "/home/", "~",
+     "reset/", "12345678", "3f2a", "a3b9c8d7", "4e45.1.2.3.4a5", "2001:db8:7::1", "fe80::1a2b:3", "::", "-", "--", "_",
+     "00:1b:44:11:3a:b7", "00-1B-44-11-3A-B8", "0011.2233.44aB", "123e4567-e89b-12d3-a456-426614174000", "%40", "%D0",
+     "AbCdEf0123456789GhIjKl9876", "eyJh1.eyJz2.Sf3", "Chrome/131.0.1.2", "9", "09", "255", "256", "x", "A", ".", "+"]
+)  # fmt: skip
+WORDS = st.lists(FORMED, min_size=1, max_size=5).map("".join)
+
+
+@example(["~/300.1.2.3"], Random(7))
+@example(["0011.2233.44aB_1_2_3_4", "0011.2233.4455_1_2_3"], Random(7))
+@given(st.lists(WORDS, min_size=1, max_size=6), st.randoms(use_true_random=False))
+def test_what_is_alike_becomes_what_it_would_become_alone(words: list[str], random: Random) -> None:
+    """Compiled code puts the pseudonyms that the rules of words.py would put, into words and values as a whole."""
+    like = [re.sub(r"\d", lambda _: str(random.randrange(10)), word) for word in words]
+    hexadecimal = [re.sub(r"[\da-f]", lambda _: random.choice("0123456789abcdef"), word) for word in words]
+    anonymiser, rules = Anonymiser(KEY), Words(Pseudonyms(KEY))
+    every = [*words, *like, *hexadecimal]
+    documents = [{"user": word, "password": word, "query": word, "host": word} for word in every]
+    for word, document in zip(every, anonymous_documents(documents, anonymiser), strict=True):
+        expected = {"user": rules.user(word), "password": rules.secret(word), "host": rules.host(word)}
+        assert document == {**expected, "query": rules.whole["query"](word)}
+    documents = [{"message": f"x {word} x"} for word in every if not word.startswith((":", "="))]
+    for before, after in zip(documents, anonymous_documents(documents, anonymiser), strict=True):
+        assert after["message"].split(" ")[1] == rules.word(before["message"].split(" ")[1])
+
+
+@given(
+    WORDS, st.sampled_from(["user {}", "x for {} from y", "for invalid user {} from z", "login {}, then", "User {}"])
+)
+def test_names_behind_a_space_become_what_they_are_elsewhere(word: str, text: str) -> None:
+    """They are found by compiled code where nothing else in the text may say otherwise."""
+    rules = Words(Pseudonyms(KEY))
+    replaced = anonymous(text.format(word))
+    if word.startswith((":", "=")) or (" from " not in text and ("=" in word or kind_of_word(word))):
+        return  # a sign, or the name of a value
+    assert replaced == text.format(rules.user(word))
+
+
+def test_short_addresses_that_meet_themselves_are_judged_again() -> None:
+    """One of ten thousand; as the name of a user it is replaced as a name."""
+    rules = Words(Pseudonyms(KEY))
+    short = [f"_{number // 1000}_{number // 100 % 10}_{number // 10 % 10}_{number % 10}" for number in range(10_000)]
+    for word, document in zip(short, anonymous_documents([{"user": word} for word in short]), strict=True):
+        assert document["user"] == rules.user(word) != word
+
+
 def test_values_are_no_ids_because_of_ones_like_them() -> None:
     """In a directory cn=7 is a number that stays, cn=a7 is somebody; whichever of them comes first."""
     for text in ("cn=7 cn=a7", "cn=a7 cn=7"):
@@ -338,13 +388,13 @@ def test_memory_stays_constant(monkeypatch: pytest.MonkeyPatch) -> None:
     """The table begins anew when it is full; replacements and counts are the same as without an end."""
     documents = [{"message": f"job{number} of user u{number % 50} at 10.0.{number % 90}.7"} for number in range(2000)]
     endless = Anonymiser(KEY)
-    expected, kept = anonymous_documents(documents, endless), endless.kept()
+    expected, kept = anonymous_documents(documents, endless), counted(endless.kept())
     monkeypatch.setattr("paddock.imports.anonymise._PIECE", 2000)
     monkeypatch.setattr("paddock.imports.anonymise._MOST_ENTRIES", 100)
     limited = Anonymiser(KEY)
     assert anonymous_documents(documents, limited) == expected
     assert int(limited._table.used[0]) < 300
-    assert limited.kept() == kept
+    assert counted(limited.kept()) == kept
 
 
 def test_a_document_may_be_longer_than_the_table_has_room() -> None:
@@ -391,36 +441,43 @@ def test_what_stays_is_counted() -> None:
     anonymiser = Anonymiser(KEY)
     for _ in range(3):
         anonymous("user margaret opened /srv/margaret/x?id=4711 on build7.zone, 5 times", anonymiser)
-    kept = anonymiser.kept()
+    kept = counted(anonymiser.kept())
     assert kept["opened"] == kept["build7.zone"] == kept["5"] == kept["srv"] == 3
     assert kept["margaret"] == 3  # as a folder, not as the user
     assert "4711" not in kept
-    assert anonymiser.kept() == Counter()
+    assert counted(anonymiser.kept()) == Counter()
 
 
 @pytest.mark.parametrize("quick", [True, False])
 def test_numbers_that_stay_are_counted(quick: bool) -> None:
     """Those of fields too, in bulk and line by line, but for fields that are numbers to the track, such as status."""
-    kept = parsed("apache-combined", access_log(20), track_shape("apache"), KEY, quick=quick).kept
+    kept = counted(parsed("apache-combined", access_log(20), track_shape("apache"), KEY, quick=quick).kept)
     assert not {"200", "101"} & kept.keys()
-    assert {"200", "101"} <= parsed("apache-combined", access_log(20), ANY_SHAPE, KEY, quick=quick).kept.keys()
+    kept = counted(parsed("apache-combined", access_log(20), ANY_SHAPE, KEY, quick=quick).kept)
+    assert {"200", "101"} <= kept.keys()
     text = parsed("json-lines", ['{"time":1714566896,"status":404,"path":"404 5"}'], track_shape("apache"), KEY)
-    assert text.kept == {"404": 1, "5": 1}
-    assert parsed("json-lines", ['{"time":1714566896,"order":4711,"x":true}'], key=KEY, quick=quick).kept == {"4711": 1}
+    assert counted(text.kept) == {"404": 1, "5": 1}
+    text = parsed("json-lines", ['{"time":1714566896,"order":4711,"x":true}'], key=KEY, quick=quick)
+    assert counted(text.kept) == {"4711": 1}
 
 
 def test_names_in_the_object_of_a_user_are_counted() -> None:
     """They stay, so a person has to look at them; what they name goes."""
     anonymiser = Anonymiser(KEY)
     anonymous('got {"user": {"bob": "margaret"}}', anonymiser)
-    assert anonymiser.kept() == {"got": 1, "user": 1, "bob": 1}
+    assert counted(anonymiser.kept()) == {"got": 1, "user": 1, "bob": 1}
+
+
+def add(audit: Audit, texts: Counter[str]) -> None:
+    """Count texts."""
+    audit.add("\n".join(texts).encode("utf-8"), np.array([*texts.values()], np.int64))
 
 
 def test_the_audit_sorts_what_stays() -> None:
     """Words, hosts, numbers and tokens, the most frequent first."""
     audit = Audit()
-    audit.add(Counter({"opened": 7, "closed": 9, "build7.zone": 3, "4711": 2, "blk_3886504": 1}))
-    audit.add(Counter({"4712": 5}))
+    add(audit, Counter({"opened": 7, "closed": 9, "build7.zone": 3, "4711": 2, "blk_3886504": 1}))
+    add(audit, Counter({"4712": 5}))
     assert audit.most_frequent() == {
         "words": {"closed": 9, "opened": 7}, "hosts": {"build7.zone": 3}, "numbers": {"4712": 5, "4711": 2},
         "tokens": {"blk_3886504": 1},
@@ -431,7 +488,6 @@ def test_the_audit_sorts_what_stays() -> None:
 def test_what_is_remembered_does_not_grow_without_end(field: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Long values that never come again are forgotten in time, whatever their field: as text and as a whole value."""
     monkeypatch.setattr("paddock.imports.anonymise._MOST_BYTES", 50_000)
-    monkeypatch.setattr("paddock.imports.words._REMEMBERED_CHARACTERS", 50_000)
     anonymiser = Anonymiser(KEY)
     sizes = []
     tracemalloc.start()
@@ -449,9 +505,9 @@ def test_what_is_remembered_does_not_grow_without_end(field: str, monkeypatch: p
 
 def test_the_audit_does_not_grow_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """Beyond a number of texts the rarest are forgotten, and that is known."""
-    monkeypatch.setattr("paddock.imports.summary.MOST_COUNTED", 100)
+    monkeypatch.setattr("paddock.imports.audit.MOST_COUNTED", 100)
     audit = Audit()
     for number in range(50):
-        audit.add(Counter({f"w{number}x{each}": 1 for each in range(10)} | {"often": 1}))
+        add(audit, Counter({f"w{number}x{each}": 1 for each in range(10)} | {"often": 1}))
     assert audit.forgotten >= 350
     assert audit.most_frequent()["words"]["often"] == 50
