@@ -62,7 +62,10 @@ def _in_order(result: Result) -> str:
 
     Where the journal tells, a strip below says what else the machine did during each lap.
     """
-    laps, styles = result.laps, drawing.series(figures.contenders(result), result.tournament.baseline)
+    laps, control = result.laps, result.tournament.control
+    contenders = drawing.series(figures.contenders(result), result.tournament.baseline)
+    twin = {control.name: ("muted", "square")} if control is not None else {}
+    styles = {**contenders, **twin}
     starts = sorted({lap.start for lap in laps})[:PANELS]
     watched = [lap for lap in laps if lap.disturbance is not None]
     rates = drawing.linear(0, max(lap.docs_per_second for lap in laps) * 1.08 or 1.0)
@@ -87,7 +90,8 @@ def _in_order(result: Result) -> str:
         else:
             found.append(panel.html())
     entries = [
-        *drawing.series_legend(styles, result.tournament.baseline),
+        *drawing.series_legend(contenders, result.tournament.baseline),
+        *((name, mark, kind) for name, (kind, mark) in twin.items()),
         ("warm-up", "circle", "muted hollow"),
         ("void", "cross", "ink"),
     ]

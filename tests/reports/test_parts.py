@@ -171,6 +171,9 @@ def test_the_control_is_a_band_and_a_sentence() -> None:
         in section.paragraphs[1]
     )
     assert section.plots[0].drawn.count('class="control"') == len(one.main.verdicts) + 1  # and in the legend
+    shown = throughput_section(told)
+    assert shown is not None
+    assert "control" in shown.plots[0].drawn
     plain = verdict_section(one)
     assert len(plain.paragraphs) == 1
     assert 'class="control"' not in plain.plots[0].drawn
