@@ -5,6 +5,7 @@ Here is what enters, TournamentOptions; what leaves is the Result of model.
 model         what passes between the layers: definition, laps, result
 files         tournament files (tournaments/*.yml) and options -> definition, checked; a study's published figures
 clusters      contenders -> the clusters that they run on, side by side
+checks        what a tournament cannot be, in its file or where it is held
 schedule      definition + seed -> the order of everything
 laps          the lap runner's lines -> laps, those void that do not count
 pairing       laps -> figures and paired differences in each metric; cautions: what they cannot tell

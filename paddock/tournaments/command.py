@@ -20,11 +20,12 @@ from paddock.race.options import prepare
 from paddock.rally.leftovers import racing
 from paddock.tournaments import TournamentOptions, store
 from paddock.tournaments.analysis import analyse
+from paddock.tournaments.checks import check_orders, check_target
 from paddock.tournaments.durations import gather_experience
 from paddock.tournaments.files import find_file, read_tournament
 from paddock.tournaments.model import Result
 from paddock.tournaments.plan import make_plan, render_plan, resolvable
-from paddock.tournaments.races import Prepare, Setting, check_orders, check_races, check_target
+from paddock.tournaments.races import Prepare, Setting, check_races
 from paddock.tournaments.run import TournamentRun
 from paddock.tournaments.store import Journal, Stored, find_tournament
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import csv
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from paddock import cars, paths
+from paddock import paths
 from paddock.cars import parse_car_names
-from paddock.engine.versions import check_supported
 from paddock.errors import FileError, UsageError, unknown
 from paddock.files import checksum
 from paddock.structured_files import load_schema, read_yaml
 from paddock.tournaments import TournamentOptions
+from paddock.tournaments.checks import OWN_PARAMETERS, problems
 from paddock.tournaments.model import Contender, Published, Tournament
 from paddock.tournaments.own_corpus import fitted
 from paddock.tournaments.pairing import DOCS_PER_SECOND, METRICS
@@ -133,14 +133,6 @@ def _read_table(path: Path, table: Mapping[str, Any]) -> tuple[dict[str, float],
     return figures, sds
 
 
-# Beginnings of setting names that belong to a node, not to an index.
-_NODE_SETTINGS = ("bootstrap.", "cluster.", "discovery.", "http.", "indices.", "node.", "path.", "thread_pool.")
-# What a tournament sets itself in its races.
-_OWN_PARAMETERS = (
-    *("levels", "lap_order", "lap_order_seed", "lap_journal", "lap_stop_file", "lap_documents"),
-    *("blocks", "warmup_blocks", "freshness_probe", "lap_phases", "lap_searches", "lap_force_merge"),
-    "lap_read_back",
-)
 _LAP_TASKS = "parts/lap-tasks.json"
 
 
@@ -163,105 +155,6 @@ def _known(path: Path, what: str, name: str, names: Iterable[str], where: str, w
     """
     if name not in (known := list(names)):
         raise FileError(path, str(unknown(what, name, known, where)), line_with(path, word))
-
-
-def _problems(tournament: Tournament) -> Iterator[tuple[str, str]]:
-    """Pairs of a sentence and a word of the line that it is about."""
-    names = [contender.name for contender in tournament.raced]
-    for name in names:
-        if names.count(name) > 1:
-            yield f"the contender '{name}' is listed twice: give each a name of its own.", name
-    for contender in tournament.contenders:
-        yield from _level_problems(tournament, contender)
-        yield from _car_problems(tournament, contender)
-        for parameter in (*contender.track_params, *tournament.track_params):
-            if parameter in _OWN_PARAMETERS:
-                yield f"the track parameter '{parameter}' is set by the tournament itself: leave it out.", parameter
-    if tournament.documents and tournament.lap_documents > tournament.documents:
-        yield (
-            f"a lap of {tournament.lap_documents:,} documents does not fit a corpus of {tournament.documents:,}: "
-            f"make lap_documents smaller, or documents larger.",
-            "lap_documents:",
-        )
-    if tournament.metric.name.startswith("freshness") and not tournament.freshness:
-        yield f"the metric '{tournament.metric.name}' needs the probe: add 'freshness: true'.", "metric:"
-    if tournament.metric.name.startswith("query") and not tournament.searches:
-        yield f"the metric '{tournament.metric.name}' needs searches: add 'searches: 20'.", "metric:"
-    for contender in tournament.contenders:
-        building = {"cars": contender.cars, "car_params": contender.car_params or None, "nodes": contender.nodes}
-        building |= {name: getattr(contender, name) for name in ("version", "engine", "java", "data_path")}
-        named = [name for name, value in building.items() if value is not None]
-        if contender.target_hosts and named:
-            yield (
-                f"'{contender.name}' is a cluster that is there, and {' and '.join(named)} would build another: leave "
-                f"one of them out.",
-                contender.name,
-            )
-        if contender.client_options and not contender.target_hosts:
-            yield (
-                f"'{contender.name}' has client_options for a cluster that is there: name its target_hosts.",
-                contender.name,
-            )
-    hosted = [one.name for one in tournament.contenders if one.target_hosts]
-    if hosted and len(hosted) < len(tournament.contenders):
-        yield (
-            f"'{hosted[0]}' is a cluster that is there, and others would be started on the machine that drives the "
-            f"load: give every contender target_hosts, or none.",
-            "target_hosts:",
-        )
-    if hosted and tournament.starts > 1:
-        yield "a cluster that is there is not started anew: set starts to 1.", "starts:"
-
-
-def _level_problems(tournament: Tournament, contender: Contender) -> Iterator[tuple[str, str]]:
-    level = contender.level
-    if level is None:
-        return
-    plain = level if tournament.challenge == "mapping-cost" else None
-    mapping = level.get("mapping") if isinstance(level, Mapping) else plain
-    if tournament.searches and mapping not in (None, "track"):
-        yield (
-            f"'{contender.name}' has another mapping than the track's queries are made for, so they would fail or find "
-            f"less: leave 'searches' out.",
-            "searches:",
-        )
-    if not isinstance(level, Mapping):
-        if tournament.challenge == "settings":
-            yield (
-                f"the level of '{contender.name}' must be an object in the challenge 'settings', such as "
-                f"{{settings: {{index.refresh_interval: 30s}}}}, but is {level!r}.",
-                contender.name,
-            )
-        elif str(level) != contender.name:
-            yield (
-                f"the contender '{contender.name}' has the plain level {level!r}, which is a name itself: call the "
-                f"contender '{level}', or write the level as an object.",
-                contender.name,
-            )
-        return
-    for setting in level.get("settings", {}):
-        if setting.startswith(_NODE_SETTINGS):
-            yield (
-                f"'{setting}' is a setting of the node, and '{contender.name}' gives it to an index: use cars "
-                f"(./inv cars) instead of level.",
-                setting,
-            )
-
-
-def _car_problems(tournament: Tournament, contender: Contender) -> Iterator[tuple[str, str]]:
-    if contender.cars is None and contender.differs_at_the_node and not (tournament.cars or contender.target_hosts):
-        yield f"the contender '{contender.name}' has no cars, and neither has the tournament: name a heap car.", "cars:"
-    if contender.version is not None:
-        try:
-            check_supported(contender.version)
-        except UsageError as error:
-            yield f"the contender '{contender.name}' has a version that cannot be: {error}", contender.name
-    chosen = tournament.cars if contender.cars is None else contender.cars
-    try:
-        cars.combine(list(chosen), cars.load_cars(), {**tournament.car_params, **contender.car_params})
-    except UsageError as error:
-        wrong = next((car for car in chosen if f"'{car}'" in str(error)), contender.name)
-        yield f"the contender '{contender.name}' has cars that cannot be: {error}", wrong
 
 
 FOLDER = paths.PROJECT / "tournaments"
@@ -361,7 +254,7 @@ def read_tournament(path: Path, options: TournamentOptions | None = None, sample
     controlled = content.get("control", not options.quick) or options.control
     if controlled and not options.no_control and not tournament.node_level:
         tournament = replace(tournament, control=_twin(tournament))
-    for problem, word in _problems(tournament):
+    for problem, word in problems(tournament):
         raise FileError(path, problem, line_with(path, word))
     return _changed(tournament, options)
 
@@ -436,7 +329,7 @@ def _changed(tournament: Tournament, options: TournamentOptions) -> Tournament:
             f"versions are what '{tournament.name}' compares: leave --version out."
         )
     for parameter in options.params:
-        if parameter in _OWN_PARAMETERS:
+        if parameter in OWN_PARAMETERS:
             raise UsageError(
                 f"The track parameter '{parameter}' is set by the tournament itself: change the tournament file, or "
                 f"use --blocks, --starts and --quick."

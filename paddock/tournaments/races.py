@@ -6,10 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from paddock.engine import EMBEDDED, Engine
-from paddock.engine.versions import DEFAULT_VERSION, brings_host_name, has_index_modes
+from paddock.engine import Engine
 from paddock.errors import UsageError
-from paddock.paths import TRACKS
 from paddock.race import DEFAULT_CARS, RaceOptions
 from paddock.race.circumstances import CORPUS, corpus_text
 from paddock.race.clusters import ClusterOptions
@@ -19,11 +17,9 @@ from paddock.rally.request import printable
 from paddock.tournaments import TournamentOptions
 from paddock.tournaments.clusters import clusters_of, distinct, runs_side_by_side
 from paddock.tournaments.model import Contender, Tournament
-from paddock.tournaments.own_corpus import UNSORTED, check_order
 from paddock.tournaments.plan import Plan
 from paddock.tournaments.schedule import Start
 from paddock.tournaments.store import Stored
-from paddock.tracks.rendering import index_mappings
 
 Prepare = Callable[[RaceOptions, bool, Sequence[ClusterOptions]], PreparedRace]
 
@@ -70,70 +66,6 @@ class Checked:
     commands: tuple[str, ...]
     corpora: Mapping[str, str]
     software: Mapping[str, str]
-
-
-def check_target(tournament: Tournament, options: TournamentOptions) -> None:
-    """Check that the tournament can be held where it is asked to be.
-
-    :raises UsageError: contenders that are nodes against a cluster that is there; too few nodes; index modes that its
-        Elasticsearch does not know.
-    """
-    hosts = [host for host in (options.target_hosts or "").split(",") if host.strip()]
-    if hosts and (tournament.node_level or any(one.differs_at_the_node for one in tournament.contenders)):
-        raise UsageError(
-            f"The contenders of '{tournament.name}' are nodes that have to be started, and --target-hosts names a "
-            f"cluster that is there: leave it out."
-        )
-    if hosts and tournament.nodes > len(hosts):
-        raise UsageError(
-            f"The tournament '{tournament.name}' needs a cluster of at least {tournament.nodes} nodes, because a "
-            f"single node holds no replica: name all of them with --target-hosts host:port,host:port, or leave it out."
-        )
-    if tournament.nodes > 1 and tournament.node_level:
-        raise UsageError(
-            f"The contenders of '{tournament.name}' have clusters of {tournament.nodes} nodes, and one that is held "
-            f"apart has a single node: leave --apart out."
-        )
-    if hosts or options.engine not in (None, EMBEDDED, "official"):
-        return  # what is there says itself what it is
-    for contender in tournament.contenders:
-        if _mode(tournament, contender) not in (None, "standard"):
-            _check_mode(contender, tournament.track, contender.version or options.version or DEFAULT_VERSION)
-
-
-def check_orders(tournament: Tournament) -> None:
-    """Check that its contenders' orders are of fields that the track's index has.
-
-    :raises UsageError: if all laps of one would be void.
-    """
-    for contender in tournament.contenders:
-        level = contender.level if isinstance(contender.level, Mapping) else {}
-        # Another mapping than the track's is known to the laps alone.
-        if level.get("sort", UNSORTED) != UNSORTED and "mapping" not in level:
-            check_order(level["sort"], tournament.track)
-
-
-def _check_mode(contender: Contender, track: str, version: str) -> None:
-    """Check that a contender can have its index mode, other than standard.
-
-    :raises UsageError: if all its laps would be void.
-    """
-    problem = None
-    if not has_index_modes(version):
-        problem = f"Elasticsearch {version} does not know: name a version from 8.17.0 on"
-    elif brings_host_name(version):
-        host = index_mappings(TRACKS / track).get("properties", {}).get("host", {"properties": {}})
-        if "properties" not in host:
-            problem = f"Elasticsearch {version} has not with a field 'host' ({track}): name one from 8.18.0 on"
-    if problem:
-        raise UsageError(f"The contender '{contender.name}' has an index mode that {problem} with --version.")
-
-
-def _mode(tournament: Tournament, contender: Contender) -> str | None:
-    level = contender.level_object
-    if isinstance(level, Mapping):
-        return level.get("mode")
-    return str(level) if tournament.challenge == "index-mode" else None
 
 
 def check_races(setting: Setting, fetch: bool, attempts: int = 0) -> Checked:

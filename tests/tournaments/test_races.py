@@ -18,10 +18,11 @@ from paddock.race.clusters import ClusterOptions
 from paddock.race.options import PreparedRace
 from paddock.rally.clusters import Cluster
 from paddock.tournaments import TournamentOptions
+from paddock.tournaments.checks import check_orders, check_target
 from paddock.tournaments.clusters import clusters_of
 from paddock.tournaments.files import find_file, read_tournament
 from paddock.tournaments.plan import make_plan
-from paddock.tournaments.races import Prepare, Setting, check_orders, check_races, check_target, race_options
+from paddock.tournaments.races import Prepare, Setting, check_races, race_options
 from paddock.tournaments.schedule import make_schedule
 from paddock.tournaments.store import Stored
 from paddock.tracks import check_parameters, load_track

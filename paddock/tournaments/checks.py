@@ -1,0 +1,187 @@
+"""What a tournament cannot be: said of its file, or of the place where it is to be held, before anything is started."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from paddock import cars
+from paddock.engine import EMBEDDED
+from paddock.engine.versions import DEFAULT_VERSION, brings_host_name, check_supported, has_index_modes
+from paddock.errors import UsageError
+from paddock.paths import TRACKS
+from paddock.tournaments import TournamentOptions
+from paddock.tournaments.model import Contender, Tournament
+from paddock.tournaments.own_corpus import UNSORTED, check_order
+from paddock.tracks.rendering import index_mappings
+
+# Beginnings of setting names that belong to a node, not to an index.
+_NODE_SETTINGS = ("bootstrap.", "cluster.", "discovery.", "http.", "indices.", "node.", "path.", "thread_pool.")
+# What a tournament sets itself in its races.
+OWN_PARAMETERS = (
+    *("levels", "lap_order", "lap_order_seed", "lap_journal", "lap_stop_file", "lap_documents"),
+    *("blocks", "warmup_blocks", "freshness_probe", "lap_phases", "lap_searches", "lap_force_merge"),
+    "lap_read_back",
+)
+
+
+def problems(tournament: Tournament) -> Iterator[tuple[str, str]]:
+    """What cannot be in a tournament file: pairs of a sentence and a word of the line that it is about."""
+    names = [contender.name for contender in tournament.raced]
+    for name in names:
+        if names.count(name) > 1:
+            yield f"the contender '{name}' is listed twice: give each a name of its own.", name
+    for contender in tournament.contenders:
+        yield from _level_problems(tournament, contender)
+        yield from _car_problems(tournament, contender)
+        for parameter in (*contender.track_params, *tournament.track_params):
+            if parameter in OWN_PARAMETERS:
+                yield f"the track parameter '{parameter}' is set by the tournament itself: leave it out.", parameter
+    if tournament.documents and tournament.lap_documents > tournament.documents:
+        yield (
+            f"a lap of {tournament.lap_documents:,} documents does not fit a corpus of {tournament.documents:,}: "
+            f"make lap_documents smaller, or documents larger.",
+            "lap_documents:",
+        )
+    if tournament.metric.name.startswith("freshness") and not tournament.freshness:
+        yield f"the metric '{tournament.metric.name}' needs the probe: add 'freshness: true'.", "metric:"
+    if tournament.metric.name.startswith("query") and not tournament.searches:
+        yield f"the metric '{tournament.metric.name}' needs searches: add 'searches: 20'.", "metric:"
+    for contender in tournament.contenders:
+        building = {"cars": contender.cars, "car_params": contender.car_params or None, "nodes": contender.nodes}
+        building |= {name: getattr(contender, name) for name in ("version", "engine", "java", "data_path")}
+        named = [name for name, value in building.items() if value is not None]
+        if contender.target_hosts and named:
+            yield (
+                f"'{contender.name}' is a cluster that is there, and {' and '.join(named)} would build another: leave "
+                f"one of them out.",
+                contender.name,
+            )
+        if contender.client_options and not contender.target_hosts:
+            yield (
+                f"'{contender.name}' has client_options for a cluster that is there: name its target_hosts.",
+                contender.name,
+            )
+    hosted = [one.name for one in tournament.contenders if one.target_hosts]
+    if hosted and len(hosted) < len(tournament.contenders):
+        yield (
+            f"'{hosted[0]}' is a cluster that is there, and others would be started on the machine that drives the "
+            f"load: give every contender target_hosts, or none.",
+            "target_hosts:",
+        )
+    if hosted and tournament.starts > 1:
+        yield "a cluster that is there is not started anew: set starts to 1.", "starts:"
+
+
+def _level_problems(tournament: Tournament, contender: Contender) -> Iterator[tuple[str, str]]:
+    level = contender.level
+    if level is None:
+        return
+    plain = level if tournament.challenge == "mapping-cost" else None
+    mapping = level.get("mapping") if isinstance(level, Mapping) else plain
+    if tournament.searches and mapping not in (None, "track"):
+        yield (
+            f"'{contender.name}' has another mapping than the track's queries are made for, so they would fail or find "
+            f"less: leave 'searches' out.",
+            "searches:",
+        )
+    if not isinstance(level, Mapping):
+        if tournament.challenge == "settings":
+            yield (
+                f"the level of '{contender.name}' must be an object in the challenge 'settings', such as "
+                f"{{settings: {{index.refresh_interval: 30s}}}}, but is {level!r}.",
+                contender.name,
+            )
+        elif str(level) != contender.name:
+            yield (
+                f"the contender '{contender.name}' has the plain level {level!r}, which is a name itself: call the "
+                f"contender '{level}', or write the level as an object.",
+                contender.name,
+            )
+        return
+    for setting in level.get("settings", {}):
+        if setting.startswith(_NODE_SETTINGS):
+            yield (
+                f"'{setting}' is a setting of the node, and '{contender.name}' gives it to an index: use cars "
+                f"(./inv cars) instead of level.",
+                setting,
+            )
+
+
+def _car_problems(tournament: Tournament, contender: Contender) -> Iterator[tuple[str, str]]:
+    if contender.cars is None and contender.differs_at_the_node and not (tournament.cars or contender.target_hosts):
+        yield f"the contender '{contender.name}' has no cars, and neither has the tournament: name a heap car.", "cars:"
+    if contender.version is not None:
+        try:
+            check_supported(contender.version)
+        except UsageError as error:
+            yield f"the contender '{contender.name}' has a version that cannot be: {error}", contender.name
+    chosen = tournament.cars if contender.cars is None else contender.cars
+    try:
+        cars.combine(list(chosen), cars.load_cars(), {**tournament.car_params, **contender.car_params})
+    except UsageError as error:
+        wrong = next((car for car in chosen if f"'{car}'" in str(error)), contender.name)
+        yield f"the contender '{contender.name}' has cars that cannot be: {error}", wrong
+
+
+def check_target(tournament: Tournament, options: TournamentOptions) -> None:
+    """Check that the tournament can be held where it is asked to be.
+
+    :raises UsageError: contenders that are nodes against a cluster that is there; too few nodes; index modes that its
+        Elasticsearch does not know.
+    """
+    hosts = [host for host in (options.target_hosts or "").split(",") if host.strip()]
+    if hosts and (tournament.node_level or any(one.differs_at_the_node for one in tournament.contenders)):
+        raise UsageError(
+            f"The contenders of '{tournament.name}' are nodes that have to be started, and --target-hosts names a "
+            f"cluster that is there: leave it out."
+        )
+    if hosts and tournament.nodes > len(hosts):
+        raise UsageError(
+            f"The tournament '{tournament.name}' needs a cluster of at least {tournament.nodes} nodes, because a "
+            f"single node holds no replica: name all of them with --target-hosts host:port,host:port, or leave it out."
+        )
+    if tournament.nodes > 1 and tournament.node_level:
+        raise UsageError(
+            f"The contenders of '{tournament.name}' have clusters of {tournament.nodes} nodes, and one that is held "
+            f"apart has a single node: leave --apart out."
+        )
+    if hosts or options.engine not in (None, EMBEDDED, "official"):
+        return  # what is there says itself what it is
+    for contender in tournament.contenders:
+        if _mode(tournament, contender) not in (None, "standard"):
+            _check_mode(contender, tournament.track, contender.version or options.version or DEFAULT_VERSION)
+
+
+def check_orders(tournament: Tournament) -> None:
+    """Check that its contenders' orders are of fields that the track's index has.
+
+    :raises UsageError: if all laps of one would be void.
+    """
+    for contender in tournament.contenders:
+        level = contender.level if isinstance(contender.level, Mapping) else {}
+        # Another mapping than the track's is known to the laps alone.
+        if level.get("sort", UNSORTED) != UNSORTED and "mapping" not in level:
+            check_order(level["sort"], tournament.track)
+
+
+def _check_mode(contender: Contender, track: str, version: str) -> None:
+    """Check that a contender can have its index mode, other than standard.
+
+    :raises UsageError: if all its laps would be void.
+    """
+    problem = None
+    if not has_index_modes(version):
+        problem = f"Elasticsearch {version} does not know: name a version from 8.17.0 on"
+    elif brings_host_name(version):
+        host = index_mappings(TRACKS / track).get("properties", {}).get("host", {"properties": {}})
+        if "properties" not in host:
+            problem = f"Elasticsearch {version} has not with a field 'host' ({track}): name one from 8.18.0 on"
+    if problem:
+        raise UsageError(f"The contender '{contender.name}' has an index mode that {problem} with --version.")
+
+
+def _mode(tournament: Tournament, contender: Contender) -> str | None:
+    level = contender.level_object
+    if isinstance(level, Mapping):
+        return level.get("mode")
+    return str(level) if tournament.challenge == "index-mode" else None
