@@ -137,7 +137,7 @@ def _read_table(path: Path, table: Mapping[str, Any]) -> tuple[dict[str, float],
 _NODE_SETTINGS = ("bootstrap.", "cluster.", "discovery.", "http.", "indices.", "node.", "path.", "thread_pool.")
 # What a tournament sets itself in its races.
 _OWN_PARAMETERS = (
-    *("levels", "lap_order", "lap_order_seed", "lap_journal", "lap_stop_file", "lap_documents"),
+    *("levels", "lap_starts", "lap_order", "lap_order_seed", "lap_journal", "lap_stop_file", "lap_documents"),
     *("blocks", "warmup_blocks", "freshness_probe", "lap_phases", "lap_searches", "lap_force_merge"),
     "lap_read_back",
 )
@@ -369,10 +369,11 @@ def read_tournament(path: Path, options: TournamentOptions | None = None, sample
 def _twin(tournament: Tournament) -> Contender:
     """The control: the baseline again, on a cluster of its own where contenders differ at the node."""
     baseline = next(one for one in tournament.contenders if one.name == tournament.baseline)
-    names = [one.name for one in tournament.contenders]
+    taken = {one.name for one in tournament.contenders}
+    names = ("control", f"control of {baseline.name}", *(f"control {number}" for number in range(2, len(taken) + 3)))
     return replace(
         baseline,
-        name=next(name for name in ("control", f"control of {baseline.name}") if name not in names),
+        name=next(name for name in names if name not in taken),
         coordinates={},
         own_cluster=any(one.differs_at_the_node for one in tournament.contenders),
     )

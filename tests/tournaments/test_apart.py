@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,12 @@ import pytest
 from paddock.errors import UsageError
 from paddock.race import RaceOptions
 from paddock.tournaments import TournamentOptions
+from paddock.tournaments.command import load_result
 from paddock.tournaments.files import read_tournament
 from paddock.tournaments.races import check_target, race_options
 from paddock.tournaments.schedule import make_schedule
-from paddock.tournaments.store import Stored
+from paddock.tournaments.store import Stored, find_tournament
+from tests.tournaments.conftest import hold
 
 Write = Callable[..., Path]
 NODE = {"car_params": {"processors": 1}, "java": "21", "engine": "official", "data_path": "/disk"}
@@ -65,3 +68,21 @@ def test_clusters_of_several_nodes_are_not_held_apart(definition: Write) -> None
     tournament = read_tournament(definition(challenge="settings", contenders=contenders, baseline="a"), options)
     with pytest.raises(UsageError, match="have clusters of 2 nodes, and one that is held apart has a single node"):
         check_target(tournament, options)
+
+
+def test_a_journal_from_before_there_were_clusters_is_of_nodes_apart(
+    fake_laps: Callable[..., None], definition: Write
+) -> None:
+    """It has only its options and the copy of its file, which says the same of contenders side by side today."""
+    heaps = [{"name": "small", "cars": ["512mheap"]}, {"name": "large", "cars": ["2gheap"]}]
+    file = definition(challenge="settings", contenders=heaps, baseline="small", starts=3, blocks=3, control=None)
+    result = hold(file, apart=True)
+    journal = find_tournament(result.id).journal
+    lines = [json.loads(line) for line in journal.read_text().splitlines()]
+    del lines[0]["tournament"]
+    for name in ("apart", "control", "no_control"):
+        del lines[0]["options"][name]
+    journal.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    again = load_result(result.id)
+    assert again.tournament == result.tournament
+    assert again.main == result.main

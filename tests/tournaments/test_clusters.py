@@ -185,3 +185,13 @@ def test_a_control_has_a_node_of_its_own_where_contenders_have(definition: Write
     levels = read_tournament(definition(control=True))
     assert len(distinct(clusters_of(levels))) == 1
     assert levels.raced[-1].level_object == {"name": "control", "value": "1s"}
+
+
+def test_a_control_has_a_name_that_nobody_else_has(definition: Write) -> None:
+    """Whatever contenders are called."""
+    contenders = [{"name": "control"}, {"name": "control of control"}, {"name": "control 2"}]
+    tournament = read_tournament(
+        definition(challenge="settings", contenders=contenders, baseline="control", control=True)
+    )
+    assert tournament.control is not None
+    assert tournament.control.name == "control 3"
