@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -140,6 +141,28 @@ def test_nodes_that_do_not_start_again_are_tried_in_another_race(
     ]
     assert attempts[1].reason == "The node small-0 did not start."
     assert result.stopped == "all blocks done"
+
+
+def test_a_race_that_ends_while_nodes_are_started_is_no_failure_of_the_start_to_come(
+    fake_laps: Behave, definition: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody waits until they are there, and another race begins with that start."""
+    fake_laps(breaks={"001": 12})
+    given_up = threading.Event()
+
+    def restart(nodes: Nodes) -> None:
+        if nodes.race_id.endswith("-s001") and not given_up.wait(30):
+            pytest.fail("the nodes were waited for")
+
+    monkeypatch.setattr(Nodes, "restart", restart)
+    monkeypatch.setattr(Nodes, "give_up", lambda _nodes: given_up.set())
+    hold(definition(**BY_HEAP, starts=3, blocks=3, stop_early=False))
+    stored = find_tournament("latest")
+    assert [(one.start, one.outcome, one.race_id.rpartition("-s")[2]) for one in stored.history().attempts] == [
+        (1, DONE, "001"),
+        (2, DONE, "002"),
+        (3, DONE, "002"),
+    ]
 
 
 def test_the_budget_ends_the_race_between_two_starts(fake_laps: Behave, definition: Write) -> None:
