@@ -16,7 +16,7 @@ from paddock.errors import MachineError, UsageError
 from paddock.files import gibibytes
 from paddock.race import DEFAULT_CARS, LARGEST_PORT
 from paddock.rally.clusters import MOST_NODES, TRANSPORT_OFFSET, Cluster, number_nodes
-from paddock.rally.request import ClientOptions, read_client_options
+from paddock.rally.request import OPTIONS_FILE, ClientOptions, read_client_options
 from paddock.sampling import Endpoint, check_cluster
 
 # By the cars' names for them, as their jvm.options turn them into flags.
@@ -85,6 +85,11 @@ def prepare_clusters(asked: Sequence[ClusterOptions], race_id: str, port: int, f
     # Rally gives its own defaults to all clusters only where it is told nothing of any.
     options = {one.name: told.get(one.name) or {"timeout": 60} for one in asked} if any(told.values()) else {}
     first = told.get(asked[0].name) or {}
+    if options:
+        notes.append(
+            f"A printed command names {OPTIONS_FILE} for the client options of all clusters: write such a file, with "
+            f"those of each cluster by its name ({', '.join(options)}), before you repeat the race with it."
+        )
     return PreparedClusters(tuple(clusters), ClientOptions(None, options, first), tuple(dict.fromkeys(notes)))
 
 

@@ -447,6 +447,8 @@ def _changed(tournament: Tournament, options: TournamentOptions) -> Tournament:
         most = limits[name]["maximum"]
         if value is not None and not 1 <= value <= most:
             raise UsageError(f"--{name} must be a whole number from 1 to {most:,}, but is {value:,}.")
+    if (options.starts or 1) > 1 and any(one.target_hosts for one in tournament.contenders):
+        raise UsageError("A cluster that is there is not started anew: leave --starts out.")
     return replace(
         tournament,
         cars=options.car or tournament.cars,

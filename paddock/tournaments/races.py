@@ -79,6 +79,11 @@ def check_target(tournament: Tournament, options: TournamentOptions) -> None:
         Elasticsearch does not know.
     """
     hosts = [host for host in (options.target_hosts or "").split(",") if host.strip()]
+    if hosts and any(one.target_hosts for one in tournament.contenders):
+        raise UsageError(
+            f"The contenders of '{tournament.name}' are clusters that are there themselves, and --target-hosts names "
+            f"another: leave it out."
+        )
     if hosts and (tournament.node_level or any(one.differs_at_the_node for one in tournament.contenders)):
         raise UsageError(
             f"The contenders of '{tournament.name}' are nodes that have to be started, and --target-hosts names a "

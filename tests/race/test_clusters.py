@@ -23,3 +23,16 @@ def test_nodes_of_a_cluster_have_data_where_it_is_cleared_up(tmp_path: Path) -> 
     asked = [ClusterOptions("default", car_params={"data_paths": str(tmp_path / "data")}, nodes=2)]
     with pytest.raises(UsageError, match=r"data_paths is for a single node that Rally starts: .* --data-path"):
         prepare_clusters(asked, "race-1", 39200, fetch=False)
+
+
+def test_whoever_repeats_a_race_is_told_of_its_client_options(tmp_path: Path) -> None:
+    """A printed command names a file that is only there while Rally runs, and no password."""
+    file = tmp_path / "options.json"
+    file.write_text('{"basic_auth_password": "hush"}')
+    asked = [
+        ClusterOptions("default", target_hosts="a:1", client_options=str(file)),
+        ClusterOptions("b", target_hosts="b:1"),
+    ]
+    prepared = prepare_clusters(asked, "race-1", 39200, fetch=False)
+    assert "those of each cluster by its name (default, b)" in prepared.notes[0]
+    assert "hush" not in repr(prepared)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from paddock.errors import FileError, RaceError
+from paddock.errors import FileError, RaceError, UsageError
 from paddock.race.clusters import ClusterOptions
 from paddock.rally.nodes import Nodes
 from paddock.tournaments import TournamentOptions
@@ -17,6 +17,7 @@ from paddock.tournaments.clusters import clusters_of, distinct, runs_side_by_sid
 from paddock.tournaments.files import read_tournament
 from paddock.tournaments.laps import DONE, FAILED
 from paddock.tournaments.model import SLOWER
+from paddock.tournaments.races import check_target
 from paddock.tournaments.store import find_tournament
 from tests.tournaments.conftest import counted, hold
 
@@ -84,6 +85,25 @@ def test_clusters_that_are_there_are_not_started_anew(definition: Write) -> None
     contenders = [{"name": "a", "target_hosts": "a:9200"}, {"name": "b", "target_hosts": "b:9200"}]
     with pytest.raises(FileError, match="a cluster that is there is not started anew: set starts to 1"):
         read_tournament(definition(challenge="settings", contenders=contenders, baseline="a", starts=2))
+
+
+def test_neither_does_the_command_line_start_them_anew(definition: Write) -> None:
+    """--starts comes after the file was checked; a cluster for all cannot be named beside those of the file."""
+    contenders = [{"name": "a", "target_hosts": "a:9200"}, {"name": "b", "target_hosts": "b:9200"}]
+    file = definition(challenge="settings", contenders=contenders, baseline="a")
+    with pytest.raises(UsageError, match="A cluster that is there is not started anew: leave --starts out"):
+        read_tournament(file, TournamentOptions(starts=3))
+    with pytest.raises(UsageError, match="are clusters that are there themselves, and --target-hosts names another"):
+        check_target(read_tournament(file), TournamentOptions(target_hosts="c:9200"))
+
+
+def test_a_cluster_that_is_there_is_not_planned_as_nodes(
+    fake_laps: Behave, definition: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A tournament that would start two nodes starts none on somebody's cluster, and its plan says nothing of them."""
+    hold(definition(nodes=2, blocks=1), target_hosts="a:1,b:1")
+    assert "in all: their heaps take" not in capsys.readouterr().err
+    assert find_tournament("latest").tournament(find_tournament("latest").history()).nodes == 2
 
 
 def test_all_starts_of_nodes_side_by_side_are_one_race(fake_laps: Behave, definition: Write) -> None:
