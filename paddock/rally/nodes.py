@@ -46,6 +46,7 @@ class Nodes:
         self._identity = Identity()
         self._processes = RaceProcesses(race_id)
         self._given_up = threading.Event()
+        self._logged: dict[Path, int] = {}
 
     def install(self, identity: Identity) -> None:
         """Let Rally install every node.
@@ -86,6 +87,7 @@ class Nodes:
         for cluster, node in started(self._clusters):
             for folder in self._data_folders(cluster, node):
                 shutil.rmtree(folder, ignore_errors=True)
+        self._logged = {log: log.stat().st_size for _, node in started(self._clusters) for log in self._logs(node)}
         launchers: list[tuple[Node, subprocess.Popen[bytes]]] = []
         try:
             for cluster, node in started(self._clusters):
@@ -186,6 +188,10 @@ class Nodes:
         """What the node's launcher prints; Rally throws it away, and with it why a JVM refuses its options."""
         return paths.races_folder() / installation_id(self.race_id, node) / "output.txt"
 
+    def _logs(self, node: Node) -> list[Path]:
+        """What Elasticsearch itself writes down; each start adds to it."""
+        return sorted((paths.races_folder() / installation_id(self.race_id, node)).glob("*/logs/server/*.log"))
+
     def _await(self, cluster: Cluster, deadline: float) -> None:
         """Wait until the cluster has all its nodes, and see that it is what it is said to be."""
         node = cluster.nodes[0]
@@ -208,10 +214,13 @@ class Nodes:
             raise self._failed(node, f"it says that it is {version}, and should be {cluster.engine.version}")
 
     def _failed(self, node: Node, problem: str) -> RaceError:
-        folder = paths.races_folder() / installation_id(self.race_id, node)
-        logs = [*sorted(folder.glob("*/logs/server/*.log")), self._output(node)]
-        for log in logs:
-            if log.exists() and (said := node_problem(log.read_text(encoding="utf-8", errors="replace"))):
+        for log in (*self._logs(node), self._output(node)):
+            if not log.exists():
+                continue
+            text = log.read_bytes()
+            # What went wrong in an earlier start is no reason for this one.
+            new = text[self._logged.get(log, 0) :]
+            if said := node_problem(new.decode("utf-8", "replace")):
                 return RaceFailed(f"The node {node.name} did not start ({problem}). Elasticsearch says: {said}", log)
         return RaceFailed(f"The node {node.name} did not start: {problem}", self._output(node))
 

@@ -297,6 +297,7 @@ class _Watch:
             launch.result()
         except (RaceError, MachineError) as error:
             self._run.end(FAILED, str(error))
+            warn(str(error))
             self._run.stored.stop_file(race_id).touch()
         else:
             self._run.stored.ready_file(race_id, start.number).touch()

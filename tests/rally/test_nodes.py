@@ -70,6 +70,21 @@ def test_a_node_without_its_program_is_told(installer: Installer) -> None:
         assert RaceProcesses("race-1").nodes() == []
 
 
+def test_an_error_of_an_earlier_start_is_no_reason(installer: Installer) -> None:
+    """The log of a node goes on from start to start."""
+    starting = Nodes("race-1", two_clusters(free_ports(3)))
+    starting.install(Identity())
+    log = paths.races_folder() / "race-1" / "b-0" / "b-0" / "logs" / "server" / "node.log"
+    log.parent.mkdir(parents=True)
+    log.write_text("[ERROR] java.lang.IllegalStateException: long ago\n")
+    with leftovers.written_down("race-1"):
+        for program in (paths.races_folder() / "race-1").glob("b-0/*/install/*/bin/elasticsearch"):
+            program.write_text(f"#!/bin/sh\necho '[ERROR] java.lang.Error: just now' >> {log}\nexit 1\n")
+        with pytest.raises(RaceError, match="just now") as caught:
+            starting.start()
+    assert "long ago" not in str(caught.value)
+
+
 def test_nodes_that_nobody_waits_for_any_more_are_given_up(installer: Installer) -> None:
     """At once, and none is left: whoever stops a race does not wait until its nodes are there."""
     installer(hangs=True)

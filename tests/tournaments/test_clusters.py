@@ -141,9 +141,9 @@ def test_a_race_that_breaks_goes_on_with_the_start_that_it_broke(fake_laps: Beha
 
 
 def test_nodes_that_do_not_start_again_are_tried_in_another_race(
-    fake_laps: Behave, definition: Write, monkeypatch: pytest.MonkeyPatch
+    fake_laps: Behave, definition: Write, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The race that waits for them ends in good order, and what it had measured counts."""
+    """The race that waits for them ends in good order, what it had measured counts, and the reason is told at once."""
     fake_laps()
     failures = ["The node small-0 did not start."]
 
@@ -160,6 +160,7 @@ def test_nodes_that_do_not_start_again_are_tried_in_another_race(
         (2, DONE, "002-2"),
     ]
     assert attempts[1].reason == "The node small-0 did not start."
+    assert "The node small-0 did not start." in capsys.readouterr().err
     assert result.stopped == "all blocks done"
 
 
