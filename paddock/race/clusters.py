@@ -14,9 +14,9 @@ from paddock.console import progress
 from paddock.engine import Engine, choose_engine
 from paddock.errors import MachineError, UsageError
 from paddock.files import gibibytes
-from paddock.race import DEFAULT_CARS
-from paddock.rally.clusters import MOST_NODES, Cluster, number_nodes
-from paddock.rally.request import ClientOptions, read_client_options
+from paddock.race import DEFAULT_CARS, LARGEST_PORT
+from paddock.rally.clusters import MOST_NODES, TRANSPORT_OFFSET, Cluster, number_nodes
+from paddock.rally.request import OPTIONS_FILE, ClientOptions, read_client_options
 from paddock.sampling import Endpoint, check_cluster
 
 # By the cars' names for them, as their jvm.options turn them into flags.
@@ -66,8 +66,14 @@ def prepare_clusters(asked: Sequence[ClusterOptions], race_id: str, port: int, f
     """
     notes: list[str] = []
     nodes = number_nodes({one.name: 0 if one.target_hosts else one.nodes for one in asked}, port)
-    if sum(map(len, nodes.values())) > MOST_NODES:
+    number = sum(map(len, nodes.values()))
+    if number > MOST_NODES:
         raise UsageError(f"More than {MOST_NODES} nodes were asked for on one machine: ask for fewer.")
+    if number and port + number - 1 > LARGEST_PORT:
+        raise UsageError(
+            f"{number} nodes take the ports from {port} to {port + number - 1}, and {LARGEST_PORT} is the last that a "
+            f"node can have, because it takes the one {TRANSPORT_OFFSET} above, too: choose a smaller --port."
+        )
     clusters, told = [], {}
     for one in asked:
         if one.target_hosts:
@@ -79,6 +85,11 @@ def prepare_clusters(asked: Sequence[ClusterOptions], race_id: str, port: int, f
     # Rally gives its own defaults to all clusters only where it is told nothing of any.
     options = {one.name: told.get(one.name) or {"timeout": 60} for one in asked} if any(told.values()) else {}
     first = told.get(asked[0].name) or {}
+    if options:
+        notes.append(
+            f"A printed command names {OPTIONS_FILE} for the client options of all clusters: write such a file, with "
+            f"those of each cluster by its name ({', '.join(options)}), before you repeat the race with it."
+        )
     return PreparedClusters(tuple(clusters), ClientOptions(None, options, first), tuple(dict.fromkeys(notes)))
 
 
@@ -105,7 +116,12 @@ def _started(asked: ClusterOptions, race_id: str, fetch: bool, notes: list[str])
     data_path = own_data_path(asked.data_path, race_id)
     car_params = {**asked.car_params, **({"data_paths": str(data_path)} if data_path else {})}
     combination = cars.combine(asked.car, cars.load_cars(), car_params)
-    cars.check_data_paths(combination)
+    if combination.data_paths and data_path is None:
+        # Nodes of another race may have folders of the same names in there, and nobody would clear up.
+        raise UsageError(
+            "The car variable data_paths is for a single node that Rally starts: say where the nodes of a cluster keep "
+            "their data with --data-path, or with data_path in a tournament file."
+        )
     notes += cars.check_machine(combination, cars.this_machine())
     engine = choose_engine(asked.version, asked.engine, asked.java, progress, fetch)
     notes += engine.notes

@@ -7,10 +7,13 @@ the same program, arguments and environment, from the configuration that its ins
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
+import signal
 import subprocess
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -20,10 +23,10 @@ import urllib3
 
 from paddock import paths
 from paddock.errors import MachineError, RaceError
-from paddock.files import read_record
+from paddock.files import read_record, writing
 from paddock.rally import request as command
 from paddock.rally.clusters import Cluster, Node, install_arguments, installation_id, started
-from paddock.rally.leftovers import RaceProcesses, end
+from paddock.rally.leftovers import MARK, RaceProcesses, end
 from paddock.rally.outcome import RaceFailed, node_problem, rally_error
 from paddock.rally.privileges import Identity
 
@@ -38,10 +41,12 @@ class Nodes:
     """The nodes that are started for one race."""
 
     def __init__(self, race_id: str, clusters: Sequence[Cluster]) -> None:
-        self._race_id = race_id
+        self.race_id = race_id
         self._clusters = tuple(cluster for cluster in clusters if cluster.nodes)
         self._identity = Identity()
         self._processes = RaceProcesses(race_id)
+        self._given_up = threading.Event()
+        self._logged: dict[Path, int] = {}
 
     def install(self, identity: Identity) -> None:
         """Let Rally install every node.
@@ -51,18 +56,25 @@ class Nodes:
         """
         self._identity = identity
         for cluster, node in started(self._clusters):
-            words = [*identity.prefix, str(command.program()), *install_arguments(self._race_id, cluster, node)]
-            ran = subprocess.run(
-                words,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                check=False,
-                timeout=INSTALL_PATIENCE,
-                env={**os.environ, **_environment(cluster), **identity.environment},
-                **identity.popen,
-            )
+            words = [*identity.prefix, str(command.program()), *install_arguments(self.race_id, cluster, node)]
+            # Of a race that is killed meanwhile it would go on, and install a node that nobody clears up after.
+            mark = {MARK: str(self._processes.folder)}
+            try:
+                ran = subprocess.run(
+                    words,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                    text=True,
+                    errors="replace",
+                    check=False,
+                    timeout=INSTALL_PATIENCE,
+                    env={**os.environ, **_environment(cluster), **identity.environment, **mark},
+                    **identity.popen,
+                )
+            except subprocess.TimeoutExpired:
+                said = f"it had not ended after {INSTALL_PATIENCE:g} s"
+                raise RaceFailed(f"Rally could not install the node {node.name}: {said}", paths.rally_log()) from None
             if ran.returncode != 0 or not self._configuration(node).get("binary-path"):
                 said = rally_error(ran.stdout) or f"it ended with exit code {ran.returncode}"
                 raise RaceFailed(f"Rally could not install the node {node.name}: {said}", paths.rally_log())
@@ -75,19 +87,42 @@ class Nodes:
         for cluster, node in started(self._clusters):
             for folder in self._data_folders(cluster, node):
                 shutil.rmtree(folder, ignore_errors=True)
-        launched = [(cluster, node, self._launch(cluster, node)) for cluster, node in started(self._clusters)]
-        deadline = time.monotonic() + START_PATIENCE
-        for _, node, launcher in launched:
+        self._logged = {log: log.stat().st_size for _, node in started(self._clusters) for log in self._logs(node)}
+        launchers: list[tuple[Node, subprocess.Popen[bytes]]] = []
+        try:
+            for cluster, node in started(self._clusters):
+                self._check_wanted()
+                launchers.append((node, self._launch(cluster, node)))
+            deadline = time.monotonic() + START_PATIENCE
+            for node, launcher in launchers:
+                self._wait_for(node, launcher, deadline)
+            for cluster in self._clusters:
+                self._await(cluster, deadline)
+        except BaseException:
+            for _, launcher in launchers:
+                _kill(launcher)
+            raise
+
+    def give_up(self) -> None:
+        """Start nothing any more, whichever thread does so: the race is over."""
+        self._given_up.set()
+
+    def _check_wanted(self) -> None:
+        if self._given_up.is_set():
+            raise RaceError("The race ended before its nodes were there.")
+
+    def _wait_for(self, node: Node, launcher: subprocess.Popen[bytes], deadline: float) -> None:
+        """Wait until the launcher has ended well."""
+        while True:
+            self._check_wanted()
             try:
-                code = launcher.wait(max(1.0, deadline - time.monotonic()))
+                code = launcher.wait(0.2)
+                break
             except subprocess.TimeoutExpired:
-                launcher.kill()
-                launcher.wait()
-                raise self._failed(node, f"it had not started after {START_PATIENCE:.0f} s") from None
-            if code != 0:
-                raise self._failed(node, f"it ended with exit code {code}")
-        for cluster in self._clusters:
-            self._await(cluster, deadline)
+                if time.monotonic() > deadline:
+                    raise self._failed(node, f"it had not started after {START_PATIENCE:.0f} s") from None
+        if code != 0:
+            raise self._failed(node, f"it ended with exit code {code}")
 
     def restart(self) -> None:
         """Stop all nodes and start them anew, with empty data.
@@ -109,7 +144,7 @@ class Nodes:
             )
 
     def _configuration(self, node: Node) -> dict[str, object]:
-        return read_record(paths.races_folder() / installation_id(self._race_id, node) / "node-config.json")
+        return read_record(paths.races_folder() / installation_id(self.race_id, node) / "node-config.json")
 
     def _data_folders(self, cluster: Cluster, node: Node) -> Iterator[Path]:
         """The folders with the data of one node; nothing else lies in them."""
@@ -126,17 +161,20 @@ class Nodes:
             java = cluster.engine.java.home
             environment |= {"ES_JAVA_HOME": str(java), "JAVA_HOME": str(java)}
             environment["PATH"] = f"{java / 'bin'}{os.pathsep}{environment['PATH']}"
-        with self._output(node).open("wb") as output:
-            return subprocess.Popen(
-                [*self._identity.prefix, str(home / "bin" / "elasticsearch"), "-d", "-p", str(home / "pid")],
-                cwd=home,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-                **self._identity.popen,
-            )
+        try:
+            with writing(self._output(node)), self._output(node).open("wb") as output:
+                return subprocess.Popen(
+                    [*self._identity.prefix, str(home / "bin" / "elasticsearch"), "-d", "-p", str(home / "pid")],
+                    cwd=home,
+                    env=environment,
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                    **self._identity.popen,
+                )
+        except OSError as error:
+            raise self._failed(node, f"{error.strerror}: {error.filename}") from None
 
     def _is_there(self, node: Node) -> bool:
         """Whether the process that its launcher has written down is alive."""
@@ -148,7 +186,11 @@ class Nodes:
 
     def _output(self, node: Node) -> Path:
         """What the node's launcher prints; Rally throws it away, and with it why a JVM refuses its options."""
-        return paths.races_folder() / installation_id(self._race_id, node) / "output.txt"
+        return paths.races_folder() / installation_id(self.race_id, node) / "output.txt"
+
+    def _logs(self, node: Node) -> list[Path]:
+        """What Elasticsearch itself writes down; each start adds to it."""
+        return sorted((paths.races_folder() / installation_id(self.race_id, node)).glob("*/logs/server/*.log"))
 
     def _await(self, cluster: Cluster, deadline: float) -> None:
         """Wait until the cluster has all its nodes, and see that it is what it is said to be."""
@@ -157,6 +199,7 @@ class Nodes:
         health = f"{url}/_cluster/health?wait_for_status=green&wait_for_nodes={len(cluster.nodes)}&timeout=5s"
         with urllib3.PoolManager(retries=False, timeout=10.0) as http:
             while True:
+                self._check_wanted()
                 try:
                     if http.request("GET", health).status == 200:
                         version = json.loads(http.request("GET", url).data)["version"]["number"]
@@ -171,12 +214,22 @@ class Nodes:
             raise self._failed(node, f"it says that it is {version}, and should be {cluster.engine.version}")
 
     def _failed(self, node: Node, problem: str) -> RaceError:
-        folder = paths.races_folder() / installation_id(self._race_id, node)
-        logs = [*sorted(folder.glob("*/logs/server/*.log")), self._output(node)]
-        for log in logs:
-            if log.exists() and (said := node_problem(log.read_text(encoding="utf-8", errors="replace"))):
+        for log in (*self._logs(node), self._output(node)):
+            if not log.exists():
+                continue
+            text = log.read_bytes()
+            # What went wrong in an earlier start is no reason for this one.
+            new = text[self._logged.get(log, 0) :]
+            if said := node_problem(new.decode("utf-8", "replace")):
                 return RaceFailed(f"The node {node.name} did not start ({problem}). Elasticsearch says: {said}", log)
         return RaceFailed(f"The node {node.name} did not start: {problem}", self._output(node))
+
+
+def _kill(launcher: subprocess.Popen[bytes]) -> None:
+    """End a launcher with all that it has started by now: it has a process group of its own."""
+    with contextlib.suppress(OSError):
+        os.killpg(launcher.pid, signal.SIGKILL)
+    launcher.wait()
 
 
 def _environment(cluster: Cluster) -> dict[str, str]:

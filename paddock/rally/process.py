@@ -190,6 +190,22 @@ def _collect_orphans(main: int) -> None:
 
 
 @contextmanager
+def stoppable() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP raise what Ctrl-C does while the block runs, so that whoever clears up at its end does."""
+    before = {}
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        # As in _interruptions; and nohup's wish is respected.
+        with contextlib.suppress(ValueError):
+            if signal.getsignal(number) == signal.SIG_DFL:
+                before[number] = signal.signal(number, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
 def _interruptions() -> Iterator[list[int]]:
     """The signals that ask for an end, collected instead of being raised somewhere."""
     received: list[int] = []

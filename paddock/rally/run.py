@@ -18,7 +18,7 @@ from paddock.rally.leftovers import RaceProcesses
 from paddock.rally.nodes import Nodes
 from paddock.rally.outcome import RaceOutcome, explain, read_outcome
 from paddock.rally.privileges import choose_identity
-from paddock.rally.process import Note, TaskProgress, run_rally
+from paddock.rally.process import Note, TaskProgress, run_rally, stoppable
 from paddock.rally.request import ClientOptions, RaceRequest
 
 
@@ -81,7 +81,7 @@ def run_race_alone(
     preflight.check_disk(request, corpus_bytes)
     output = race_records(request.race_id) / "rally-output.txt"
     processes = RaceProcesses(request.race_id)
-    with leftovers.written_down(request.race_id, request.data_paths):
+    with stoppable(), leftovers.written_down(request.race_id, request.data_paths):
         identity = choose_identity(
             request.starts_nodes,
             request.memory_lock or any(cluster.memory_lock for cluster in request.clusters),

@@ -18,7 +18,7 @@ from paddock.tracks.rendering import index_mappings
 _NODE_SETTINGS = ("bootstrap.", "cluster.", "discovery.", "http.", "indices.", "node.", "path.", "thread_pool.")
 # What a tournament sets itself in its races.
 OWN_PARAMETERS = (
-    *("levels", "lap_order", "lap_order_seed", "lap_journal", "lap_stop_file", "lap_documents"),
+    *("levels", "lap_starts", "lap_order", "lap_order_seed", "lap_journal", "lap_stop_file", "lap_documents"),
     *("blocks", "warmup_blocks", "freshness_probe", "lap_phases", "lap_searches", "lap_force_merge"),
     "lap_read_back",
 )
@@ -130,6 +130,11 @@ def check_target(tournament: Tournament, options: TournamentOptions) -> None:
         Elasticsearch does not know.
     """
     hosts = [host for host in (options.target_hosts or "").split(",") if host.strip()]
+    if hosts and any(one.target_hosts for one in tournament.contenders):
+        raise UsageError(
+            f"The contenders of '{tournament.name}' are clusters that are there themselves, and --target-hosts names "
+            f"another: leave it out."
+        )
     if hosts and (tournament.node_level or any(one.differs_at_the_node for one in tournament.contenders)):
         raise UsageError(
             f"The contenders of '{tournament.name}' are nodes that have to be started, and --target-hosts names a "
@@ -140,10 +145,11 @@ def check_target(tournament: Tournament, options: TournamentOptions) -> None:
             f"The tournament '{tournament.name}' needs a cluster of at least {tournament.nodes} nodes, because a "
             f"single node holds no replica: name all of them with --target-hosts host:port,host:port, or leave it out."
         )
-    if tournament.nodes > 1 and tournament.node_level:
+    most = max(one.nodes or tournament.nodes for one in tournament.contenders)
+    if most > 1 and tournament.node_level:
         raise UsageError(
-            f"The contenders of '{tournament.name}' have clusters of {tournament.nodes} nodes, and one that is held "
-            f"apart has a single node: leave --apart out."
+            f"The contenders of '{tournament.name}' have clusters of {most} nodes, and one that is held apart has a "
+            f"single node: leave --apart out, and what contenders have of track_params."
         )
     if hosts or options.engine not in (None, EMBEDDED, "official"):
         return  # what is there says itself what it is

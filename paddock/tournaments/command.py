@@ -23,7 +23,7 @@ from paddock.tournaments.analysis import analyse
 from paddock.tournaments.checks import check_orders, check_target
 from paddock.tournaments.durations import gather_experience
 from paddock.tournaments.files import find_file, read_tournament
-from paddock.tournaments.model import Result
+from paddock.tournaments.model import Result, Tournament
 from paddock.tournaments.plan import make_plan, render_plan, resolvable
 from paddock.tournaments.races import Prepare, Setting, check_races
 from paddock.tournaments.run import TournamentRun
@@ -84,7 +84,7 @@ def run_tournament(
     check_target(tournament, options)
     check_orders(tournament)
     seed = options.seed if options.seed is not None else time.time_ns() % _LARGEST_SEED
-    plan = make_plan(tournament, seed, gather_experience())
+    plan = make_plan(_as_raced(tournament, options), seed, gather_experience())
     setting = Setting(plan, Stored(store.new_id(tournament.name)), options, preparing)
     if options.dry_run:
         checked = check_races(setting, fetch=False)
@@ -119,14 +119,20 @@ def _resume(stored: Stored, preparing: Prepare, keep: Callable[[Result], object]
     now = store.input_checksums(tournament.track, Path(header["definition"]))
     store.check_unchanged(header["checksums"], now, stored.id)
     # The schedule is the one that was made then, whatever this version of Paddock would make.
-    plan = replace(make_plan(tournament, header["seed"], gather_experience()), schedule=stored.schedule())
-    setting = Setting(plan, stored, store.stored_options(journal.history), preparing)
+    options = store.stored_options(journal.history)
+    plan = make_plan(_as_raced(tournament, options), header["seed"], gather_experience())
+    setting = Setting(replace(plan, schedule=stored.schedule()), stored, options, preparing)
     checked = check_races(setting, fetch=True, attempts=len(journal.history.attempts))
     store.check_unchanged(header.get("corpora", {}), checked.corpora, stored.id)
     store.check_unchanged(header.get("software", {}), checked.software, stored.id)
     journal.add("resumed")
     say(f"Going on with {stored.id}: {len(journal.history.attempts)} races so far.")
     return _run(setting, journal, keep)
+
+
+def _as_raced(tournament: Tournament, options: TournamentOptions) -> Tournament:
+    """The tournament as it is planned: of a cluster that is there nobody starts a node, however many it has."""
+    return replace(tournament, nodes=1) if options.target_hosts else tournament
 
 
 def _run(setting: Setting, journal: Journal, keep: Callable[[Result], object]) -> Result:

@@ -103,7 +103,9 @@ def identity(tournament: Tournament, contender: Contender) -> str:
     params = sorted({**tournament.track_params, **contender.track_params}.items())
     level = contender.level_object if contender.level is None else contender.level
     plain = str({**level, "name": ""}) if isinstance(level, Mapping) else f"{tournament.challenge} {level}"
-    node = {"version": contender.version, "nodes": contender.nodes, "data_path": contender.data_path}
+    # One node is not said: laps of before were all of one.
+    nodes = contender.nodes or (tournament.nodes if tournament.nodes > 1 else None)
+    node = {"version": contender.version, "nodes": nodes, "data_path": contender.data_path}
     node |= {"java": contender.java, "engine": contender.engine, "hosts": contender.target_hosts}
     own = [f"{name} {value}" for name, value in (*node.items(), *contender.car_params.items()) if value is not None]
     return " ".join([plain, str(sorted(cars)), str(params), *own])
@@ -321,7 +323,8 @@ def _learn(history: History, tournament: Tournament) -> Lesson | None:
     restarts = [
         max(0.0, later.began - sooner.ended)
         for sooner, later in itertools.pairwise(history.attempts)
-        if sooner.race_id == later.race_id and sooner.ended is not None
+        # Nodes that did not start have taken as long as their patience.
+        if sooner.race_id == later.race_id and sooner.ended is not None and later.records
     ]
     # Early evidence chose the number of blocks, and few of them say little of how they vary.
     enough = not history.decided and tournament.blocks * tournament.starts >= FEWEST_BLOCKS

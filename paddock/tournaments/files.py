@@ -262,10 +262,11 @@ def read_tournament(path: Path, options: TournamentOptions | None = None, sample
 def _twin(tournament: Tournament) -> Contender:
     """The control: the baseline again, on a cluster of its own where contenders differ at the node."""
     baseline = next(one for one in tournament.contenders if one.name == tournament.baseline)
-    names = [one.name for one in tournament.contenders]
+    taken = {one.name for one in tournament.contenders}
+    names = ("control", f"control of {baseline.name}", *(f"control {number}" for number in range(2, len(taken) + 3)))
     return replace(
         baseline,
-        name=next(name for name in ("control", f"control of {baseline.name}") if name not in names),
+        name=next(name for name in names if name not in taken),
         coordinates={},
         own_cluster=any(one.differs_at_the_node for one in tournament.contenders),
     )
@@ -339,6 +340,8 @@ def _changed(tournament: Tournament, options: TournamentOptions) -> Tournament:
         most = limits[name]["maximum"]
         if value is not None and not 1 <= value <= most:
             raise UsageError(f"--{name} must be a whole number from 1 to {most:,}, but is {value:,}.")
+    if (options.starts or 1) > 1 and any(one.target_hosts for one in tournament.contenders):
+        raise UsageError("A cluster that is there is not started anew: leave --starts out.")
     return replace(
         tournament,
         cars=options.car or tournament.cars,

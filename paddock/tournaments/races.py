@@ -140,8 +140,11 @@ def race_options(
     start, side_by_side = starts[0], runs_side_by_side(tournament, options)
     first = contenders[start.contenders[0]]
     race_id = stored.race_id(start.number, attempt)
-    clusters = {name: one.name for name, one in clusters_of(tournament, options).items()} if side_by_side else {}
-    own_node = not options.target_hosts
+    made_of = clusters_of(tournament, options)
+    clusters = {name: one.name for name, one in made_of.items()} if side_by_side else {}
+    # Of a start with one node, all that makes the node; what a cluster that is there contradicts is refused later.
+    node = made_of[first.name]
+    own_node = not node.target_hosts
     return RaceOptions(
         track=tournament.track,
         challenge=tournament.challenge,
@@ -166,17 +169,17 @@ def race_options(
             **({"lap_force_merge": True} if tournament.force_merge else {}),
             **({"lap_read_back": tournament.read_back} if tournament.read_back else {}),
         },
-        car_params=tournament.car_params if own_node else {},
+        car_params=node.car_params,
         version=first.version or options.version,
-        engine=options.engine,
-        java=options.java,
-        target_hosts=options.target_hosts,
-        client_options=options.client_options,
+        engine=first.engine or options.engine,
+        java=first.java or options.java,
+        target_hosts=node.target_hosts,
+        client_options=node.client_options,
         corpus=tournament.corpus,
         documents=tournament.documents or None,
         seed=options.corpus_seed,
         port=options.port,
-        data_path=options.data_path,
+        data_path=first.data_path or options.data_path,
         user_tags={"tournament": stored.id, "start": start.number},
         race_id=race_id,
     )

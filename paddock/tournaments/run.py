@@ -238,6 +238,7 @@ class _Watch:
         self._lucene: dict[str, str] = {}
         self._launch: Future[None] | None = None
         self._launcher = ThreadPoolExecutor(1)
+        self._over = False
 
     def started(self, processes: RaceProcesses) -> None:
         """Nothing to do: the lap runner measures."""
@@ -259,6 +260,9 @@ class _Watch:
         self._run.stored.stop_file(self._race.request.race_id).touch()
 
     def ended(self) -> None:
+        # The start for which nodes are still being started will be another race's.
+        self._over, self._launch = True, None
+        self._nodes.give_up()
         self._launcher.shutdown()
         self.tick()
 
@@ -276,6 +280,8 @@ class _Watch:
         if len(self._spans) == 1 or self._launch is not None:
             return
         self._run.end(DONE, "", self._circumstances())
+        if self._over:
+            return
         if self._run.goes_on_with(self._spans[1]):
             self._launch = self._launcher.submit(self._nodes.restart)
         else:
@@ -291,6 +297,7 @@ class _Watch:
             launch.result()
         except (RaceError, MachineError) as error:
             self._run.end(FAILED, str(error))
+            warn(str(error))
             self._run.stored.stop_file(race_id).touch()
         else:
             self._run.stored.ready_file(race_id, start.number).touch()

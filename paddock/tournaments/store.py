@@ -28,7 +28,7 @@ import re
 import shutil
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -243,7 +243,8 @@ class Stored:
                 tournament: Tournament = built(Tournament, header["tournament"], "the tournament")
                 return tournament
             copy = self.folder / "definition" / Path(header["definition"]).name
-            return read_tournament(copy, stored_options(history))
+            # Contenders that differ at the node were held apart then, and there were no controls.
+            return read_tournament(copy, replace(stored_options(history), apart=True, no_control=True))
         except (KeyError, TypeError, ValueError, UsageError) as error:
             problem = f"this journal does not tell which tournament it is of ({error}); its report is beside it."
             raise FileError(self.journal, problem, 1) from None

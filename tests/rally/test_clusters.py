@@ -115,11 +115,12 @@ def installer(rally_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         f"#!{sys.executable}\n"
         f"BEHAVIOUR = {str(behaviour)!r}\nNODE = {a_node()!r}\n"
         """
-import json, os, pathlib, sys
+import json, os, pathlib, sys, time
 told = dict(word[2:].partition("=")[::2] for word in sys.argv[1:] if word.startswith("--"))
 behaviour = json.load(open(BEHAVIOUR))
 if behaviour.get("refuses"):
     sys.exit(print("[ERROR] Cannot install. Unknown car [1gheep].") or 64)
+time.sleep(behaviour.get("sleeps", 0))
 root = pathlib.Path(os.environ["RALLY_HOME"]) / ".rally/benchmarks/races" / told["installation-id"]
 home = root / told["node-name"] / "install" / "elasticsearch-1"
 (home / "bin").mkdir(parents=True)
@@ -130,7 +131,8 @@ node.write_text(NODE)
 node.chmod(0o755)
 version = behaviour.get("version", told["distribution-version"])
 fails = told["node-name"] in behaviour.get("fails", [])
-config = {"port": told["http-port"], "version": version, "fails": fails, "dies": behaviour.get("dies")}
+config = {"port": told["http-port"], "version": version, "fails": fails}
+config |= {"dies": behaviour.get("dies"), "hangs": behaviour.get("hangs")}
 (home / "config.json").write_text(json.dumps(config))
 config = {"binary-path": str(home), "data-paths": [str(home / "data")]}
 (root / "node-config.json").write_text(json.dumps(config))
@@ -150,7 +152,7 @@ def a_node() -> str:
     return (
         f"#!{sys.executable}\n"
         """
-import json, os, subprocess, sys
+import json, os, subprocess, sys, time
 home = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 told = json.load(open(home + "/config.json"))
 if told["fails"]:
@@ -175,6 +177,7 @@ words = ["java", "-c", SERVE, told["port"], told["version"], "-Des.path.home=" +
 more = {"start_new_session": True, "stdout": subprocess.DEVNULL, "env": {"PYTHONHOME": sys.base_prefix}}
 child = subprocess.Popen(words, executable=sys.executable, **more)
 open(sys.argv[sys.argv.index("-p") + 1], "w").write(str(child.pid))
+time.sleep(600 if told["hangs"] else 0)
 """
     )
 

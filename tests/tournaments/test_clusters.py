@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from paddock.errors import FileError, RaceError
+from paddock.errors import FileError, RaceError, UsageError
 from paddock.race.clusters import ClusterOptions
 from paddock.rally.nodes import Nodes
 from paddock.tournaments import TournamentOptions
@@ -16,6 +17,7 @@ from paddock.tournaments.clusters import clusters_of, distinct, runs_side_by_sid
 from paddock.tournaments.files import read_tournament
 from paddock.tournaments.laps import DONE, FAILED
 from paddock.tournaments.model import SLOWER
+from paddock.tournaments.races import check_target
 from paddock.tournaments.store import find_tournament
 from tests.tournaments.conftest import counted, hold
 
@@ -85,6 +87,25 @@ def test_clusters_that_are_there_are_not_started_anew(definition: Write) -> None
         read_tournament(definition(challenge="settings", contenders=contenders, baseline="a", starts=2))
 
 
+def test_neither_does_the_command_line_start_them_anew(definition: Write) -> None:
+    """--starts comes after the file was checked; a cluster for all cannot be named beside those of the file."""
+    contenders = [{"name": "a", "target_hosts": "a:9200"}, {"name": "b", "target_hosts": "b:9200"}]
+    file = definition(challenge="settings", contenders=contenders, baseline="a")
+    with pytest.raises(UsageError, match="A cluster that is there is not started anew: leave --starts out"):
+        read_tournament(file, TournamentOptions(starts=3))
+    with pytest.raises(UsageError, match="are clusters that are there themselves, and --target-hosts names another"):
+        check_target(read_tournament(file), TournamentOptions(target_hosts="c:9200"))
+
+
+def test_a_cluster_that_is_there_is_not_planned_as_nodes(
+    fake_laps: Behave, definition: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A tournament that would start two nodes starts none on somebody's cluster, and its plan says nothing of them."""
+    hold(definition(nodes=2, blocks=1), target_hosts="a:1,b:1")
+    assert "in all: their heaps take" not in capsys.readouterr().err
+    assert find_tournament("latest").tournament(find_tournament("latest").history()).nodes == 2
+
+
 def test_all_starts_of_nodes_side_by_side_are_one_race(fake_laps: Behave, definition: Write) -> None:
     """Laps alternate between clusters, nodes are started anew between two starts, and the start is the unit."""
     fake_laps(rates={"large": 8_000})
@@ -120,9 +141,9 @@ def test_a_race_that_breaks_goes_on_with_the_start_that_it_broke(fake_laps: Beha
 
 
 def test_nodes_that_do_not_start_again_are_tried_in_another_race(
-    fake_laps: Behave, definition: Write, monkeypatch: pytest.MonkeyPatch
+    fake_laps: Behave, definition: Write, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The race that waits for them ends in good order, and what it had measured counts."""
+    """The race that waits for them ends in good order, what it had measured counts, and the reason is told at once."""
     fake_laps()
     failures = ["The node small-0 did not start."]
 
@@ -139,7 +160,30 @@ def test_nodes_that_do_not_start_again_are_tried_in_another_race(
         (2, DONE, "002-2"),
     ]
     assert attempts[1].reason == "The node small-0 did not start."
+    assert "The node small-0 did not start." in capsys.readouterr().err
     assert result.stopped == "all blocks done"
+
+
+def test_a_race_that_ends_while_nodes_are_started_is_no_failure_of_the_start_to_come(
+    fake_laps: Behave, definition: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody waits until they are there, and another race begins with that start."""
+    fake_laps(breaks={"001": 12})
+    given_up = threading.Event()
+
+    def restart(nodes: Nodes) -> None:
+        if nodes.race_id.endswith("-s001") and not given_up.wait(30):
+            pytest.fail("the nodes were waited for")
+
+    monkeypatch.setattr(Nodes, "restart", restart)
+    monkeypatch.setattr(Nodes, "give_up", lambda _nodes: given_up.set())
+    hold(definition(**BY_HEAP, starts=3, blocks=3, stop_early=False))
+    stored = find_tournament("latest")
+    assert [(one.start, one.outcome, one.race_id.rpartition("-s")[2]) for one in stored.history().attempts] == [
+        (1, DONE, "001"),
+        (2, DONE, "002"),
+        (3, DONE, "002"),
+    ]
 
 
 def test_the_budget_ends_the_race_between_two_starts(fake_laps: Behave, definition: Write) -> None:
@@ -185,3 +229,13 @@ def test_a_control_has_a_node_of_its_own_where_contenders_have(definition: Write
     levels = read_tournament(definition(control=True))
     assert len(distinct(clusters_of(levels))) == 1
     assert levels.raced[-1].level_object == {"name": "control", "value": "1s"}
+
+
+def test_a_control_has_a_name_that_nobody_else_has(definition: Write) -> None:
+    """Whatever contenders are called."""
+    contenders = [{"name": "control"}, {"name": "control of control"}, {"name": "control 2"}]
+    tournament = read_tournament(
+        definition(challenge="settings", contenders=contenders, baseline="control", control=True)
+    )
+    assert tournament.control is not None
+    assert tournament.control.name == "control 3"

@@ -7,9 +7,18 @@ from pathlib import Path
 
 import pytest
 
+from paddock.errors import RaceError
+from paddock.rally.nodes import Nodes
 from paddock.tournaments import TournamentOptions
 from paddock.tournaments.command import run_tournament
-from paddock.tournaments.durations import SECONDS_BETWEEN_LAPS, SIZE_SD, gather_experience, identity, searching
+from paddock.tournaments.durations import (
+    SECONDS_BETWEEN_LAPS,
+    SECONDS_PER_RESTART,
+    SIZE_SD,
+    gather_experience,
+    identity,
+    searching,
+)
 from paddock.tournaments.files import find_file, read_tournament
 from paddock.tournaments.plan import make_plan
 from paddock.tournaments.store import find_tournament
@@ -47,6 +56,29 @@ def test_another_version_is_another_contender() -> None:
     """What laps of an old Elasticsearch took says nothing of those of a new one."""
     tournament = read_tournament(find_file("versions"))
     assert len({identity(tournament, contender) for contender in tournament.contenders}) == 3
+
+
+def test_two_nodes_are_another_contender(definition: Callable[..., Path]) -> None:
+    """Whether a contender asks for them, or the tournament for all."""
+    one, two = (read_tournament(definition(nodes=number)) for number in (1, 2))
+    assert identity(one, one.contenders[0]) != identity(two, two.contenders[0])
+
+
+def test_nodes_that_did_not_start_teach_nothing(
+    fake_laps: Callable[..., None], definition: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """How long they were waited for is not how long nodes take."""
+    heaps = [{"name": "small", "cars": ["512mheap"]}, {"name": "large", "cars": ["2gheap"]}]
+    failures = [True]
+
+    def restart(_nodes: Nodes) -> None:
+        if failures.pop() if failures else False:
+            raise RaceError("The node small-0 did not start.")
+
+    monkeypatch.setattr(Nodes, "restart", restart)
+    file = definition(challenge="settings", contenders=heaps, baseline="small", starts=2, blocks=2, stop_early=False)
+    run_tournament(str(file), TournamentOptions(seed=1), prepare_without_elasticsearch)
+    assert gather_experience().restart == SECONDS_PER_RESTART
 
 
 def test_noise_of_speeds_is_not_that_of_sizes(fake_laps: Callable[..., None], definition: Callable[..., Path]) -> None:

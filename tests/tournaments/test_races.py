@@ -107,10 +107,11 @@ def test_the_lap_runner_plans_exactly_what_the_tournament_planned(name: str, mon
     assert {(lap.force_merge, lap.read_back) for lap in laps} == {(tournament.force_merge, tournament.read_back)}
 
 
-def test_parameters_of_the_tournament_itself_are_refused() -> None:
+@pytest.mark.parametrize(("name", "value"), [("blocks", 3), ("lap_starts", [])])
+def test_parameters_of_the_tournament_itself_are_refused(name: str, value: object) -> None:
     """--params must not change what the plan has decided."""
-    with pytest.raises(UsageError, match="'blocks' is set by the tournament itself"):
-        read_tournament(find_file("aa"), TournamentOptions(params={"blocks": 3}))
+    with pytest.raises(UsageError, match=f"'{name}' is set by the tournament itself"):
+        read_tournament(find_file("aa"), TournamentOptions(params={name: value}))
 
 
 def test_replicas_need_a_second_node() -> None:
