@@ -108,7 +108,8 @@ def check_memory(clusters: Sequence[Cluster]) -> None:
         raise MachineError(
             f"The nodes of this race have heaps of {gibibytes(sum(heaps.values()))} together ({listed}), and this "
             f"machine has {gibibytes(machine.memory_bytes)} of memory, of which {gibibytes(largest)} can be heap: use "
-            f"smaller heaps or fewer nodes; a tournament's contenders can be held one after the other with --apart."
+            f"smaller heaps or fewer nodes; a tournament can do without its control (--no-control), and hold its "
+            f"contenders one after the other (--apart)."
         )
 
 

@@ -30,6 +30,8 @@ from paddock.plain_values import built
 
 # Every process that descends from our esrally carries it; the node does not, because Rally passes only PATH on.
 MARK = "PADDOCK_RACE"
+# How often what is left of a race is looked for while something is.
+_ROUNDS = 3
 
 
 @dataclass(frozen=True)
@@ -234,14 +236,19 @@ def _clear(ledger: Ledger) -> int:
 
     :returns: how many processes were ended.
     """
-    processes = RaceProcesses(ledger.race_id, Path(ledger.folder)).all()
-    still_there = end(processes)
+    found, ended, still_there = RaceProcesses(ledger.race_id, Path(ledger.folder)), 0, []
+    # A node that is being launched appears while its launcher is ended.
+    for _ in range(_ROUNDS):
+        if not (processes := found.all()):
+            break
+        ended += len(processes)
+        still_there = end(processes)
     for folder in _on_disk(ledger):
         shutil.rmtree(folder, ignore_errors=True)
     _remove_secrets(ledger.race_id)
     if not still_there:
         ledger.file.unlink(missing_ok=True)
-    return len(processes)
+    return ended
 
 
 def _clear_abandoned() -> list[str]:

@@ -82,11 +82,14 @@ class Nodes:
     def start(self) -> None:
         """Start all nodes at once, with empty data, and wait until each cluster is whole.
 
-        :raises RaceError: if a node does not start, or is another version than its contender says.
+        :raises RaceError: if a node does not start, or is another version than its contender says; if data of an
+            earlier start cannot be removed.
         """
-        for cluster, node in started(self._clusters):
-            for folder in self._data_folders(cluster, node):
+        for _, node in started(self._clusters):
+            for folder in self._data_folders(node):
                 shutil.rmtree(folder, ignore_errors=True)
+                if folder.exists():
+                    raise RaceError(f"{folder} has data of an earlier start that cannot be removed: remove it.")
         self._logged = {log: log.stat().st_size for _, node in started(self._clusters) for log in self._logs(node)}
         launchers: list[tuple[Node, subprocess.Popen[bytes]]] = []
         try:
@@ -146,16 +149,24 @@ class Nodes:
     def _configuration(self, node: Node) -> dict[str, object]:
         return read_record(paths.races_folder() / installation_id(self.race_id, node) / "node-config.json")
 
-    def _data_folders(self, cluster: Cluster, node: Node) -> Iterator[Path]:
+    def _home(self, node: Node) -> Path:
+        """Where the node is installed.
+
+        :raises RaceError: if somebody has removed it.
+        """
+        if told := self._configuration(node).get("binary-path"):
+            return Path(str(told))
+        raise RaceError(f"The installation of the node {node.name} is gone while its race was running.")
+
+    def _data_folders(self, node: Node) -> Iterator[Path]:
         """The folders with the data of one node; nothing else lies in them."""
-        configuration = self._configuration(node)
-        binary, own = Path(str(configuration["binary-path"])), configuration.get("data-paths")
+        binary, own = self._home(node), self._configuration(node).get("data-paths")
         for path in map(Path, own if isinstance(own, list) else ()):
             # As our elasticsearch.yml has it: below a data path of the user's choice each node has a folder.
             yield path if path.is_relative_to(binary) else path / f"{binary.parents[2].name}-{node.name}"
 
     def _launch(self, cluster: Cluster, node: Node) -> subprocess.Popen[bytes]:
-        home = Path(str(self._configuration(node)["binary-path"]))
+        home = self._home(node)
         environment = {"PATH": os.environ.get("PATH", os.defpath), "ES_JAVA_OPTS": _JAVA_OPTIONS}
         if cluster.engine is not None and cluster.engine.java is not None:
             java = cluster.engine.java.home
@@ -179,9 +190,9 @@ class Nodes:
     def _is_there(self, node: Node) -> bool:
         """Whether the process that its launcher has written down is alive."""
         try:
-            pid = int((Path(str(self._configuration(node)["binary-path"])) / "pid").read_text(encoding="ascii"))
+            pid = int((self._home(node) / "pid").read_text(encoding="ascii"))
             return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-        except (OSError, ValueError, psutil.Error):
+        except (OSError, ValueError, psutil.Error, RaceError):
             return False
 
     def _output(self, node: Node) -> Path:
@@ -205,7 +216,8 @@ class Nodes:
                         version = json.loads(http.request("GET", url).data)["version"]["number"]
                         break
                 except (urllib3.exceptions.HTTPError, ValueError, KeyError):
-                    time.sleep(0.2)
+                    pass  # not there yet
+                time.sleep(0.2)
                 for gone in (one for one in cluster.nodes if not self._is_there(one)):
                     raise self._failed(gone, "it has ended")
                 if time.monotonic() > deadline:

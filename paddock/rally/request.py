@@ -184,6 +184,9 @@ def printable(request: RaceRequest, anew: bool = False) -> str:
     """
     assignments = [f"{name}={shlex.quote(value)}" for name, value in sorted(environment(request).items())]
     elsewhere = replace(request, circumstances={})
+    if starts := request.track_params.get("lap_starts"):
+        # Between two starts Paddock starts the nodes anew; whoever repeats the race repeats the first.
+        elsewhere = replace(elsewhere, track_params={**request.track_params, "lap_starts": starts[:1]})
     if request.client_options.private:
         elsewhere = replace(elsewhere, client_options=ClientOptions(OPTIONS_FILE))
     words = [word for word in arguments(elsewhere) if not (anew and word.startswith("--race-id="))]

@@ -53,7 +53,7 @@ def build(result: Result) -> Report:
     )
     repeat = "Each line repeats one start with plain Rally." if result.commands else "No race was started."
     if any("\n" in command for command in result.commands):
-        repeat = "With plain Rally: nodes are installed, started, raced and stopped. Between two starts, restart them."
+        repeat = "The first start with plain Rally: nodes are installed and started, raced, and stopped."
     sections = (
         verdict_section(result),
         pairs_section(result),

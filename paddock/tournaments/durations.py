@@ -318,7 +318,8 @@ def _learn(history: History, tournament: Tournament) -> Lesson | None:
         # The last lap searches, too, and other starts do not.
         searched = statistics.median(gaps) if tournament.searches else 0.0
         beside = attempt.ended - attempt.began - (last.began + last.seconds - first.began) - searched
-        if not any(other.race_id == attempt.race_id for other in history.attempts if other is not attempt):
+        # Nodes side by side are installed before, and started anew between, which a start of one node is not.
+        if not runs_side_by_side(tournament):
             per_start.append(max(0.0, beside))
     restarts = [
         max(0.0, later.began - sooner.ended)

@@ -252,7 +252,13 @@ def read_tournament(path: Path, options: TournamentOptions | None = None, sample
     if len(contenders) < 2:
         raise FileError(path, "one contender alone wins nothing: add another, or more values to the grid.")
     controlled = content.get("control", not options.quick) or options.control
-    if controlled and not options.no_control and not tournament.node_level:
+    hosted = any(one.target_hosts for one in contenders)  # a twin of such a cluster would be that cluster
+    if options.control and (options.no_control or tournament.node_level or hosted):
+        raise UsageError(
+            "--control adds a twin of the baseline, which --no-control leaves out, and which there is none of where "
+            "contenders are held apart or are clusters that are there: leave one of them out."
+        )
+    if controlled and not options.no_control and not tournament.node_level and not hosted:
         tournament = replace(tournament, control=_twin(tournament))
     for problem, word in problems(tournament):
         raise FileError(path, problem, line_with(path, word))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -91,6 +93,19 @@ def test_plain_rally_can_repeat_it() -> None:
         words = shlex.split(line)
         program = next(number for number, word in enumerate(words) if word.endswith("/esrally"))
         create_arg_parser().parse_args(words[program + 1 :])
+
+
+def test_whoever_repeats_a_race_of_several_starts_repeats_the_first() -> None:
+    """The later ones wait for files that only we make; without them pasted Rally would wait for an hour."""
+    starts = [
+        {"start": 1, "warmup_blocks": 1, "blocks": 2},
+        {"start": 2, "warmup_blocks": 1, "blocks": 2, "ready_file": "/x"},
+    ]
+    request = replace(a_request(two_clusters()), track_params={"lap_starts": starts})
+    race = next(line for line in printable(request).splitlines() if " race " in line)
+    assert '"start": 1' in race
+    assert "ready_file" not in race
+    assert "ready_file" in " ".join(arguments(request))
 
 
 def test_ports_of_all_nodes_are_looked_at() -> None:
@@ -207,6 +222,26 @@ def test_nodes_are_installed_started_anew_and_ended(installer: Callable[..., Non
     finally:
         nodes.stop()
     wait_until(lambda: not processes.nodes())
+
+
+def test_an_installation_that_is_gone_is_told(installer: Callable[..., None]) -> None:
+    """Somebody has tidied up while the race was running."""
+    nodes = Nodes("race-1", two_clusters(free_ports(3)))
+    nodes.install(Identity())
+    shutil.rmtree(paths.races_folder() / "race-1" / "b-0")
+    with pytest.raises(RaceError, match="The installation of the node b-0 is gone while its race was running"):
+        nodes.start()
+
+
+def test_data_that_cannot_be_removed_is_no_start(
+    installer: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A start on what an earlier one has left would be another thing."""
+    nodes = Nodes("race-1", two_clusters(free_ports(3)))
+    nodes.install(Identity())
+    monkeypatch.setattr(shutil, "rmtree", lambda *_, **__: None)
+    with pytest.raises(RaceError, match="has data of an earlier start that cannot be removed"):
+        nodes.start()
 
 
 def test_a_node_that_does_not_start_says_why(installer: Callable[..., None]) -> None:

@@ -12,9 +12,10 @@ import pytest
 from paddock.errors import UsageError
 from paddock.race import RaceOptions
 from paddock.tournaments import TournamentOptions
+from paddock.tournaments.checks import check_target
 from paddock.tournaments.command import load_result
 from paddock.tournaments.files import read_tournament
-from paddock.tournaments.races import check_target, race_options
+from paddock.tournaments.races import race_options
 from paddock.tournaments.schedule import make_schedule
 from paddock.tournaments.store import Stored, find_tournament
 from tests.tournaments.conftest import hold

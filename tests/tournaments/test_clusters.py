@@ -13,11 +13,11 @@ from paddock.errors import FileError, RaceError, UsageError
 from paddock.race.clusters import ClusterOptions
 from paddock.rally.nodes import Nodes
 from paddock.tournaments import TournamentOptions
+from paddock.tournaments.checks import check_target
 from paddock.tournaments.clusters import clusters_of, distinct, runs_side_by_side
 from paddock.tournaments.files import read_tournament
 from paddock.tournaments.laps import DONE, FAILED
 from paddock.tournaments.model import SLOWER
-from paddock.tournaments.races import check_target
 from paddock.tournaments.store import find_tournament
 from tests.tournaments.conftest import counted, hold
 
@@ -239,3 +239,14 @@ def test_a_control_has_a_name_that_nobody_else_has(definition: Write) -> None:
     )
     assert tournament.control is not None
     assert tournament.control.name == "control 3"
+
+
+def test_a_control_that_cannot_be_is_told(definition: Write) -> None:
+    """Of contenders that are held apart, or are clusters that are there, no twin is made."""
+    with pytest.raises(UsageError, match="--control adds a twin of the baseline"):
+        read_tournament(definition(**BY_HEAP), TournamentOptions(apart=True, control=True))
+    with pytest.raises(UsageError, match="--control adds a twin of the baseline"):
+        read_tournament(definition(), TournamentOptions(control=True, no_control=True))
+    there = [{"name": "a", "target_hosts": "a:9200"}, {"name": "b", "target_hosts": "b:9200"}]
+    file = definition(challenge="settings", contenders=there, baseline="a", control=None)
+    assert read_tournament(file).control is None
