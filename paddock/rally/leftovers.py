@@ -236,17 +236,17 @@ def _clear(ledger: Ledger) -> int:
 
     :returns: how many processes were ended.
     """
-    found, ended, still_there = RaceProcesses(ledger.race_id, Path(ledger.folder)), 0, []
+    of_the_race, ended = RaceProcesses(ledger.race_id, Path(ledger.folder)), 0
     # A node that is being launched appears while its launcher is ended.
     for _ in range(_ROUNDS):
-        if not (processes := found.all()):
+        if not (processes := of_the_race.all()):
             break
         ended += len(processes)
-        still_there = end(processes)
+        end(processes)
     for folder in _on_disk(ledger):
         shutil.rmtree(folder, ignore_errors=True)
     _remove_secrets(ledger.race_id)
-    if not still_there:
+    if not of_the_race.all():
         ledger.file.unlink(missing_ok=True)
     return ended
 
