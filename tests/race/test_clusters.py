@@ -56,7 +56,7 @@ def test_heaps_that_do_not_fit_together_are_told_with_what_would() -> None:
 
     largest = cars.largest_heap(cars.this_machine()) >> 20
     asked = [ClusterOptions(name, car_params={"heap_size": f"{largest * 2 // 3}m"}) for name in ("default", "b")]
-    with pytest.raises(MachineError, match=r"\(1 x .* and 1 x .*\).* use smaller heaps or fewer nodes; .* --apart"):
+    with pytest.raises(MachineError, match=r"\(1 x .* and 1 x .*\).* use smaller heaps or fewer nodes; .*\(--apart\)"):
         prepare_clusters(asked, "race-1", 39200, fetch=False)
 
 
