@@ -25,7 +25,7 @@ def a_tournament(folder: Path, name: str, contenders: str, baseline: str, challe
     file.write_text(
         f"description: A test\nquestion: Does it work?\ntrack: apache\nchallenge: {challenge}\n"
         f"baseline: {baseline}\ncontenders: {contenders}\nlap_documents: 20000\nwarmup_blocks: 3\n"
-        f"blocks: 10\nstarts: 1\nbudget_minutes: 10\nstop_early: false\n{more}"
+        f"blocks: 10\nstarts: 1\nbudget_minutes: 10\nstop_early: false\ncontrol: false\n{more}"
     )
     return file
 
