@@ -302,6 +302,7 @@ def _learn(history: History, tournament: Tournament) -> Lesson | None:
     who = {contender.name: identity(tournament, contender) for contender in tournament.raced}
     seconds = _medians((who[lap.contender], lap.seconds) for lap in counting(laps))
     driver = _medians((who[lap.contender], lap.driver_load) for lap in counting(laps))
+    side_by_side = runs_side_by_side(tournament)
     pauses: list[float] = []
     per_start: list[float] = []
     for attempt in history.attempts:
@@ -319,7 +320,7 @@ def _learn(history: History, tournament: Tournament) -> Lesson | None:
         searched = statistics.median(gaps) if tournament.searches else 0.0
         beside = attempt.ended - attempt.began - (last.began + last.seconds - first.began) - searched
         # Nodes side by side are installed before, and started anew between, which a start of one node is not.
-        if not runs_side_by_side(tournament):
+        if not side_by_side:
             per_start.append(max(0.0, beside))
     restarts = [
         max(0.0, later.began - sooner.ended)
@@ -340,7 +341,7 @@ def _learn(history: History, tournament: Tournament) -> Lesson | None:
         _median(per_start),
         _median(one.block for one in varying) if enough else None,
         _median(restarts),
-        _median(one.start for one in varying) if enough and runs_side_by_side(tournament) else None,
+        _median(one.start for one in varying) if enough and side_by_side else None,
     )
 
 

@@ -71,6 +71,16 @@ def test_a_known_effect_is_found_with_its_sign_and_reported(tmp_path: Path) -> N
     assert run_paddock("report", result["id"]).returncode == 0
 
 
+def test_every_start_has_its_laps(tmp_path: Path) -> None:
+    """Of contenders that share a node each start is a race of its own, and the laps of the second count as well."""
+    file = a_tournament(tmp_path, "two-starts", "[{name: A}, {name: B}]", "A", "settings")
+    file.write_text(file.read_text().replace("blocks: 10\nstarts: 1", "blocks: 2\nstarts: 2"))
+    result = hold(file)
+    counted = Counter((lap["start"], lap["contender"]) for lap in result["laps"] if not lap["warmup"])
+    assert counted == {(start, name): 2 for start in (1, 2) for name in "AB"}
+    assert [one.outcome for one in find_tournament(result["id"]).history().attempts] == ["done", "done"]
+
+
 def test_after_kill_9_of_everything_it_resumes_with_the_same_plan(tmp_path: Path) -> None:
     """Wrapper, Rally and node are killed in the middle; --resume finishes, and no lap is lost or counted twice."""
     file = a_tournament(tmp_path, "cut-short", "[{name: A}, {name: B}]", "A", "settings")

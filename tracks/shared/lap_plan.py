@@ -28,7 +28,7 @@ class Lap:
     """One lap, ready to be run.
 
     :param number: of the lap, from 1.
-    :param start: number of the start of the nodes that it belongs to, from 1.
+    :param start: number of the start of the nodes that it belongs to, from 1; None in a race that is told of none.
     :param ready_file: it is not run before this file exists; None for no such wait.
     :param reconnects: whether it is the first lap on nodes that were started while the race was running.
     :param block: number of the block in its start, from 1, warm-up blocks included.
@@ -49,7 +49,7 @@ class Lap:
     """
 
     number: int
-    start: int
+    start: int | None
     ready_file: Path | None
     reconnects: bool
     block: int

@@ -16,13 +16,14 @@ _KEYS = {"start", "warmup_blocks", "blocks", "order", "phases", "ready_file"}
 class Start:
     """The laps between two launches of the nodes.
 
+    :param number: None in a race that is not told of its starts: it cannot know which of somebody's it is.
     :param blocks: that count; those of the warm-up come before them.
     :param order: of its laps, and ``phases`` of its loads, as lap_order and lap_phases have them; None by the seed.
     :param ready_file: its first lap is not run before this file exists: whoever makes it has started the nodes anew.
         None if they are there already.
     """
 
-    number: int
+    number: int | None
     warmup_blocks: int
     blocks: int
     order: Any
@@ -38,7 +39,7 @@ def read_starts(params: Mapping[str, Any]) -> tuple[Start, ...]:
     """
     given = params.get("starts")
     if given is None:
-        return (Start(1, params["warmup-blocks"], params["blocks"], params["order"], params["phases"], None),)
+        return (Start(None, params["warmup-blocks"], params["blocks"], params["order"], params["phases"], None),)
     if not isinstance(given, list) or not given:
         raise exceptions.InvalidSyntax(f"lap_starts must be a list of objects, one for each start, but is {given!r}.")
     return tuple(_start(one) for one in given)
