@@ -205,15 +205,15 @@ def test_scripts_of_a_zip_can_run(archive: Path) -> None:
 
 
 def test_scripts_run_in_utf8_only_where_a_folder_needs_it(archive: Path, tmp_path: Path) -> None:
-    """A data path or an installation with letters beyond ASCII; everywhere else Elastic's script stays as it is."""
+    """A data path or an installation with letters beyond ASCII; everywhere else the locale stays as it is."""
     needed = "#!/bin/bash\nexport LC_ALL=C.UTF-8\n\nset -e -o pipefail\n"
     beyond = tmp_path / "höme" / archive.name
     beyond.parent.mkdir()
     beyond.write_bytes(archive.read_bytes())
     for rendered in (Rendered(beyond, ["defaults"]), Rendered(archive, ["1gheap"], data_paths="/mnt/dätä")):
-        assert (rendered.home / "bin" / "elasticsearch-env").read_text() == needed
+        assert (rendered.home / "bin" / "elasticsearch-env").read_text().startswith(needed)
     plain = Rendered(archive, ["defaults"]).home / "bin" / "elasticsearch-env"
-    assert plain.read_text() == "#!/bin/bash\n\nset -e -o pipefail\n"
+    assert plain.read_text().startswith("#!/bin/bash\n\nset -e -o pipefail\n")
 
 
 def test_a_single_node(archive: Path) -> None:

@@ -65,6 +65,7 @@ def check_settings(node: Node, names: list[str], locked: bool | None = None) -> 
         assert info["os"]["allocated_processors"] == info["os"]["available_processors"] == promised.processors
     assert settings["node"]["store"]["allow_mmap"] == promised.variables["allow_mmap"]
     assert info["process"]["mlockall"] is (promised.memory_lock if locked is None else locked)
+    assert f"-Djava.io.tmpdir={node.home / 'tmp'}" in jvm["input_arguments"]
     assert (node.logs / "gc.log").stat().st_size > 0
     assert "started" in (node.logs / "rally-benchmark.log").read_text()
 
@@ -129,6 +130,14 @@ def test_locked_memory(engine: Engine, machine: Machine, tmp_path: Path) -> None
         check_machine(combine(names, CARS), machine)
     with start(engine, tmp_path, names) as node:
         check_settings(node, names, locked=False)
+
+
+def test_nothing_is_left_among_the_machines_temporary_files(engine: Engine, tmp_path: Path) -> None:
+    """What a start leaves behind lies in the installation, with spaces in its path as without, and goes with it."""
+    for folder in ("plain", "with a space"):
+        with start(engine, tmp_path / folder, ["512mheap"]) as node:
+            assert any(node.home.joinpath("tmp").iterdir()) or " " in folder
+            assert f"-Djava.io.tmpdir={node.home / 'tmp'}" in node.info()["jvm"]["input_arguments"]
 
 
 def test_a_folder_with_letters_that_ascii_lacks(engine: Engine, tmp_path: Path) -> None:

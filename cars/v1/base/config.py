@@ -1,4 +1,4 @@
-"""Rally's hooks for this base configuration: scripts that run, in any folder, no open node, Elastic's JVM options.
+"""Rally's hooks for this base configuration: scripts that run, in any folder, no litter, no open node, JVM options.
 
 Rally calls ``register`` when it loads the car and the hooks once the node is installed, before it starts.
 """
@@ -58,6 +58,22 @@ def speak_utf8(config_names, variables, **kwargs):
     script = Path(variables["install_root_path"]) / "bin" / "elasticsearch-env"
     first, _, rest = script.read_text(encoding="utf-8").partition("\n")
     script.write_text(f"{first}\nexport LC_ALL=C.UTF-8\n{rest}", encoding="utf-8")
+
+
+def keep_temporary_files(config_names, variables, **kwargs):
+    """Let the node have its temporary files in its own installation, which goes with the race.
+
+    Elasticsearch leaves two folders in /tmp at each start and never removes them; a night of tournaments leaves
+    thousands. Options of a script that starts a JVM are cut at spaces, so that a folder with one in its name gets the
+    first of the two only.
+    """
+    home = Path(variables["install_root_path"])
+    (home / "tmp").mkdir(exist_ok=True)
+    with (home / "bin" / "elasticsearch-env").open("a", encoding="utf-8") as script:
+        script.write(
+            '\nexport ES_TMPDIR="${ES_TMPDIR:-$ES_HOME/tmp}"\n'
+            'case $ES_TMPDIR in *[[:space:]]*) ;; *) CLI_JAVA_OPTS="-Djava.io.tmpdir=$ES_TMPDIR $CLI_JAVA_OPTS" ;; esac\n'
+        )
 
 
 def installed_version(home):
@@ -126,4 +142,5 @@ def register(handler):
     handler.register("post_install", refuse_unprotected_network)
     handler.register("post_install", make_scripts_executable)
     handler.register("post_install", speak_utf8)
+    handler.register("post_install", keep_temporary_files)
     handler.register("post_install", set_elastics_options)
