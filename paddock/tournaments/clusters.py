@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -51,6 +52,13 @@ def runs_side_by_side(tournament: Tournament, options: TournamentOptions | None 
         return False
     clusters = distinct(clusters_of(tournament, options))
     return len(clusters) > 1 or clusters[0].nodes > 1 or bool(clusters[0].target_hosts and not _target(options))
+
+
+def fewest_on_a_cluster(tournament: Tournament) -> int:
+    """How many contenders the cluster with the fewest of them has: as many laps of a block warm its nodes."""
+    if tournament.node_level:
+        return 1
+    return min(Counter(one.name for one in clusters_of(tournament).values()).values())
 
 
 def _target(options: TournamentOptions | None) -> str | None:

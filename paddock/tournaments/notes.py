@@ -17,6 +17,7 @@ from paddock.tournaments.cautions import (
     never_acted,
     short_laps,
 )
+from paddock.tournaments.clusters import clusters_of
 from paddock.tournaments.laps import CUT_OFF, DONE, FAILED, blocks_done
 from paddock.tournaments.model import FEWEST_FOR_P99, Lap, Tournament
 from paddock.tournaments.pairing import counting, pooled_freshness
@@ -80,7 +81,7 @@ def all_notes(
         *_end(history, tournament, stopped),
         *_reach(pairs),
         *_cautions(history, tournament, laps),
-        *_warm_up(history, laps, cut),
+        *_warm_up(history, tournament, laps, cut),
         *_read_back(laps),
         *_freshness(laps, tournament),
         *disturbance_notes(laps),
@@ -173,9 +174,17 @@ def _cautions(history: History, tournament: Tournament, laps: Sequence[Lap]) -> 
         yield f"Searches need not find the same in all contenders: {tournament.different_answers}"
 
 
-def _warm_up(history: History, laps: Sequence[Lap], cut: Sequence[FrontCut]) -> Iterator[str]:
+def _warm_up(history: History, tournament: Tournament, laps: Sequence[Lap], cut: Sequence[FrontCut]) -> Iterator[str]:
     warm = [lap for lap in laps if lap.warmup]
-    nodes = sum(any(record.lap.warmup for record in attempt.records) for attempt in history.attempts)
+    clusters = {name: one.name for name, one in clusters_of(tournament).items()}
+    nodes = len(
+        {
+            (attempt.start, attempt.number, clusters.get(record.lap.contender))
+            for attempt in history.attempts
+            for record in attempt.records
+            if record.lap.warmup
+        }
+    )
     if nodes:
         seconds, documents = sum(lap.seconds for lap in warm) / nodes, sum(lap.documents for lap in warm) / nodes
         few = few_for_rates(seconds, documents)

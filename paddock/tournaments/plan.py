@@ -15,7 +15,7 @@ from paddock.statistics.signed_rank import fewest_differences, smallest_differen
 from paddock.statistics.starts import FEWEST_STARTS
 from paddock.tournaments import durations
 from paddock.tournaments.cautions import driver_bound, few_bulks, few_for_rates, short_laps
-from paddock.tournaments.clusters import clusters_of, distinct, runs_side_by_side
+from paddock.tournaments.clusters import clusters_of, distinct, fewest_on_a_cluster, runs_side_by_side
 from paddock.tournaments.durations import Experience, driver_load, load_shape, phase_seconds
 from paddock.tournaments.model import Contender, Tournament
 from paddock.tournaments.pairing import ALPHA
@@ -46,7 +46,7 @@ class Plan:
 
     :param seconds: expected, per start.
     :param fits: how many of the starts fit the budget.
-    :param warmup_seconds: expected of the load of one start's warm-up.
+    :param warmup_seconds: expected of the load of the warm-up that a node gets when it is started, the least of all.
     :param lap_seconds: expected of the load of a lap, the median of the contenders.
     """
 
@@ -67,9 +67,9 @@ class Plan:
 
     @property
     def warmup_documents(self) -> int:
-        """Documents of one start's warm-up."""
-        start = self.schedule[0]
-        return start.warmup_blocks * len(start.contenders) * self.tournament.lap_documents
+        """Documents of that warm-up."""
+        laps = self.schedule[0].warmup_blocks * fewest_on_a_cluster(self.tournament)
+        return laps * self.tournament.lap_documents
 
 
 def make_plan(tournament: Tournament, seed: int, experience: Experience | None = None) -> Plan:
@@ -79,7 +79,7 @@ def make_plan(tournament: Tournament, seed: int, experience: Experience | None =
     seconds = tuple(durations.start_seconds(tournament, start, experience) for start in schedule)
     fits = _fitting(tournament, schedule, seconds)
     laps = [durations.lap_seconds(tournament, contender, experience) for contender in tournament.contenders]
-    per_block = sum(laps) / len(laps) * (1 if tournament.node_level else len(tournament.raced))
+    per_block = sum(laps) / len(laps) * fewest_on_a_cluster(tournament)
     return Plan(
         tournament,
         seed,
@@ -253,7 +253,7 @@ def _cautions(plan: Plan) -> Iterator[str]:
         yield "Caution: one start takes longer than the budget; it will end early, between two blocks."
     if few := few_for_rates(plan.warmup_seconds, plan.warmup_documents):
         yield (
-            f"Caution: the warm-up of a start is about {plan.warmup_seconds:.0f} s and {plan.warmup_documents:,} "
+            f"Caution: the warm-up of a node is about {plan.warmup_seconds:.0f} s and {plan.warmup_documents:,} "
             f"documents, {few}."
         )
     yield from (f"Caution: {text}" for text in _lap_cautions(plan) if text)

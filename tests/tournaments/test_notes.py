@@ -199,3 +199,15 @@ def test_fields_that_do_not_come_back_as_sent_are_named() -> None:
         "Of 30 documents of 'b' that were read again, not all came as sent: tags in 18, at in 6.",
         "All documents that were read again came as they had been sent: 30 of 'a'.",
     ]
+
+
+def test_the_warm_up_is_that_of_one_node() -> None:
+    """A node of its own gets the laps of its contender alone, whatever runs beside it; so the plan promises."""
+    apart = replace(TWO, contenders=(TWO.contenders[0], replace(TWO.contenders[1], own_cluster=True)))
+    history = a_history(lambda block: 5.0)
+    for tournament, laps in ((TWO, 2), (apart, 1)):
+        (note,) = [note for note in analyse(history, tournament).notes if note.startswith("Warm-up per launch")]
+        documents = laps * TWO.warmup_blocks * 100_000
+        assert f" and {documents:,} documents, not counted" in note
+        plan = make_plan(tournament, 1)
+        assert plan.warmup_documents == laps * TWO.warmup_blocks * tournament.lap_documents

@@ -72,7 +72,8 @@ def keep_temporary_files(config_names, variables, **kwargs):
     with (home / "bin" / "elasticsearch-env").open("a", encoding="utf-8") as script:
         script.write(
             '\nexport ES_TMPDIR="${ES_TMPDIR:-$ES_HOME/tmp}"\n'
-            'case $ES_TMPDIR in *[[:space:]]*) ;; *) CLI_JAVA_OPTS="-Djava.io.tmpdir=$ES_TMPDIR $CLI_JAVA_OPTS" ;; esac\n'
+            "case $ES_TMPDIR in *[[:space:]]*) ;;\n"
+            '*) CLI_JAVA_OPTS="-Djava.io.tmpdir=$ES_TMPDIR $CLI_JAVA_OPTS" ;; esac\n'
         )
 
 
