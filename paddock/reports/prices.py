@@ -52,8 +52,8 @@ def prices_of(result: Result) -> list[Price]:
         if known:
             found.append(Price(measured.metric, known))
     probed = figures.freshness(result)
-    for percentile in ("p50", "p99"):
-        told = [one for one in probed if percentile == "p50" or one.enough_for_p99]
+    for percentile in ("p50", "p95", "p99"):
+        told = [one for one in probed if one.enough_for(percentile)]
         if told:
             quantiles = {one.contender: getattr(one, percentile) for one in told}
             values = {one.contender: quantiles[one.contender] or one.longest for one in told}

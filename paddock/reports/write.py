@@ -116,7 +116,7 @@ _COLUMNS = (
     *("start", "block", "position", "contender", "warmup", "void"),
     *("began", "documents", "counted", "seconds", "docs_per_second", "bulks", "driver_load"),
 )
-_FRESHNESS = ("p50", "p99", "n")
+_FRESHNESS = ("p50", "p95", "p99", "n")
 
 
 def laps_as_csv(result: Result) -> str:

@@ -230,7 +230,7 @@ def _freshness(probe: Mapping[str, Any]) -> dict[str, float] | None:
     """Milliseconds; None where no probe ran to the end."""
     if not probe or probe.get("problem"):
         return None
-    figures = {name: 1000.0 * probe[name] for name in ("p50", "p99") if probe.get(name) is not None}
+    figures = {name: 1000.0 * probe[name] for name in ("p50", "p95", "p99") if probe.get(name) is not None}
     if (probe.get("markers") or 0) < FEWEST_FOR_P99:
         figures.pop("p99", None)  # in journals from before the lap runner left it out
     return {**figures, "n": float(probe.get("markers") or 0)}
@@ -281,10 +281,19 @@ def _prices(line: Mapping[str, Any], documents: int) -> dict[str, float]:
         prices["driver CPU s/M docs"] = line["driver_cpu_seconds"] / documents * _MILLION
     if line.get("index_figures"):
         prices["bytes/doc"] = line["index_figures"]["store_bytes"] / documents
-    for name in ("p50", "p99"):
+        if "merge_throttled_ms" in line["index_figures"]:
+            prices["throttled s/M docs"] = line["index_figures"]["merge_throttled_ms"] / 1000 / documents * _MILLION
+    if line.get("node_gc_ms") is not None:
+        prices["GC s/M docs"] = line["node_gc_ms"] / 1000 / documents * _MILLION
+    if line.get("node_written_bytes") is not None:
+        prices["written bytes/doc"] = line["node_written_bytes"] / documents
+    if line.get("node_peak_memory_bytes") is not None:
+        prices["node memory MiB"] = line["node_peak_memory_bytes"] / 2**20
+    for name in ("p50", "p95", "p99"):
         if (line.get("latency_ms") or {}).get(name) is not None:
             prices[f"bulk {name} ms"] = line["latency_ms"][name]
     if line.get("searches"):
-        for name in ("p50", "p90"):
-            prices[f"query {name} ms"] = line["searches"][f"{name}_ms"]
+        for name in ("p50", "p90", "p95"):
+            if line["searches"].get(f"{name}_ms") is not None:
+                prices[f"query {name} ms"] = line["searches"][f"{name}_ms"]
     return prices

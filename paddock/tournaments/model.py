@@ -9,6 +9,7 @@ from typing import Any
 FASTER, SLOWER, EQUIVALENT, UNDECIDED = "faster", "slower", "equivalent", "undecided"
 # As Rally has it: no 99th percentile of fewer than a hundred.
 FEWEST_FOR_P99 = 100
+FEWEST_FOR_P95 = 20
 
 
 @dataclass(frozen=True)
@@ -221,7 +222,7 @@ class Lap:
     :param began: when its load began: seconds that the tournament had been running, breaks left out.
     :param void: why it does not count; None if it does.
     :param rates: documents indexed in each second of the lap.
-    :param freshness: milliseconds from acknowledged to searchable: "p50", "p99", "n"; None where not probed.
+    :param freshness: milliseconds from acknowledged to searchable: "p50", "p95", "p99", "n"; None where not probed.
     :param markers: the same one by one; None where not probed.
     :param disturbance: what else the machine did; None where the journal does not tell.
     :param prices: further figures by name: "node CPU s/M docs", "driver CPU s/M docs", "bytes/doc", "bulk p50 ms",

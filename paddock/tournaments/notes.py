@@ -212,7 +212,7 @@ def _freshness(laps: Sequence[Lap], tournament: Tournament) -> Iterator[str]:
             f"{problem}: {'it counts' if number == 1 else 'they count'} for speed, but not for freshness."
         )
     pooled = pooled_freshness(laps, [contender.name for contender in tournament.contenders])
-    if few := [f"'{one.contender}' ({one.markers})" for one in pooled if not one.enough_for_p99]:
+    if few := [f"'{one.contender}' ({one.markers})" for one in pooled if not one.enough_for("p99")]:
         yield (
             f"There is no 99th percentile of freshness for {', '.join(few)}: it takes {FEWEST_FOR_P99} markers, and "
             f"about two are sent in a second of load."

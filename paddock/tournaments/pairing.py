@@ -19,7 +19,7 @@ from paddock.statistics.starts import (
     start_value,
 )
 from paddock.tournaments.laps import block_of
-from paddock.tournaments.model import FEWEST_FOR_P99, Lap, Metric, Tournament
+from paddock.tournaments.model import FEWEST_FOR_P95, FEWEST_FOR_P99, Lap, Metric, Tournament
 
 DOCS_PER_SECOND = Metric("docs/s", "docs/s", True)
 METRICS = {
@@ -28,15 +28,23 @@ METRICS = {
         DOCS_PER_SECOND,
         Metric("node CPU s/M docs", "s/M docs", False),
         Metric("driver CPU s/M docs", "s/M docs", False),
+        Metric("GC s/M docs", "s/M docs", False),
+        Metric("throttled s/M docs", "s/M docs", False),
         Metric("bytes/doc", "bytes/doc", False),
+        Metric("written bytes/doc", "bytes/doc", False),
+        Metric("node memory MiB", "MiB", False),
         Metric("bulk p50 ms", "ms", False),
+        Metric("bulk p95 ms", "ms", False),
         Metric("bulk p99 ms", "ms", False),
         Metric("freshness p50 ms", "ms", False),
+        Metric("freshness p95 ms", "ms", False),
         Metric("freshness p99 ms", "ms", False),
         Metric("query p50 ms", "ms", False),
         Metric("query p90 ms", "ms", False),
+        Metric("query p95 ms", "ms", False),
     )
 }
+_FEWEST_MARKERS = {"p50": 1, "p95": FEWEST_FOR_P95, "p99": FEWEST_FOR_P99}
 ALPHA = 0.05
 # More laps without a figure than this share, and what is left is a selection.
 MOST_UNMEASURED = 0.05
@@ -209,7 +217,7 @@ def pairs(laps: Sequence[Lap], tournament: Tournament, metric: Metric) -> dict[s
 class Freshness:
     """Milliseconds from acknowledged to searchable of one contender.
 
-    :param p50, p99: quantiles (Kaplan-Meier); None where laps are too short to tell, p99 where markers are too few.
+    :param p50, p95, p99: quantiles (Kaplan-Meier); None where laps are too short to tell, or markers too few.
     :param longest: the longest that any marker was watched: a quantile that laps are too short for is likely to be
         more.
     :param markers: how many were sent; ``found`` of them were seen to become searchable.
@@ -217,15 +225,15 @@ class Freshness:
 
     contender: str
     p50: float | None
+    p95: float | None
     p99: float | None
     longest: float
     markers: int
     found: int
 
-    @property
-    def enough_for_p99(self) -> bool:
-        """Whether there are as many markers as a 99th percentile takes."""
-        return self.markers >= FEWEST_FOR_P99
+    def enough_for(self, percentile: str) -> bool:
+        """Whether there are as many markers as that one, "p50", "p95" or "p99", takes."""
+        return self.markers >= _FEWEST_MARKERS[percentile]
 
 
 def pooled_freshness(laps: Sequence[Lap], contenders: Sequence[str]) -> tuple[Freshness, ...]:
@@ -242,7 +250,10 @@ def pooled_freshness(laps: Sequence[Lap], contenders: Sequence[str]) -> tuple[Fr
         found = [duration for markers in seen for duration in markers.found]
         waiting = [duration for markers in seen for duration in markers.waiting]
         if markers_sent := len(found) + len(waiting):
-            p99 = censored_quantile(found, waiting, 0.99) if markers_sent >= FEWEST_FOR_P99 else None
-            p50, longest = censored_quantile(found, waiting, 0.5), max(*found, *waiting, 0.0)
-            pooled.append(Freshness(contender, p50, p99, longest, markers_sent, len(found)))
+            p50, p95, p99 = (
+                censored_quantile(found, waiting, share) if markers_sent >= _FEWEST_MARKERS[name] else None
+                for name, share in (("p50", 0.5), ("p95", 0.95), ("p99", 0.99))
+            )
+            longest = max(*found, *waiting, 0.0)
+            pooled.append(Freshness(contender, p50, p95, p99, longest, markers_sent, len(found)))
     return tuple(pooled)

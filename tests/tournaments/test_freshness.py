@@ -37,7 +37,7 @@ def test_a_99th_percentile_needs_a_hundred_markers(markers: int, p99: float | No
     """Those of all laps together; of fewer the largest would be called so."""
     laps = [a_lap("1s", Markers((float(number),), ())) for number in range(markers)]
     (fresh,) = pooled_freshness(laps, ["1s"])
-    assert (fresh.p99, fresh.enough_for_p99) == (p99, p99 is not None)
+    assert (fresh.p99, fresh.enough_for("p99")) == (p99, p99 is not None)
 
 
 def test_a_probe_that_ended_early_tells_nothing() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import subprocess
 import sys
@@ -10,11 +9,10 @@ import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from shared import disturbance
-from shared.disturbance import Disturbance, local_nodes
+from shared.disturbance import Disturbance
 
 from paddock.tournaments.laps import Attempt
 from tests.machine import wait_until
@@ -96,25 +94,6 @@ def test_without_the_counters_there_is_no_record(machine: Machine) -> None:
     """Neither on another system nor when a node has gone; that voids no lap."""
     assert Disturbance([], 0, machine.folder / "nowhere").record() is None
     assert Disturbance([78], 0, machine.folder).record() is None
-
-
-def test_nodes_of_this_machine_are_found(tmp_path: Path) -> None:
-    """By their address, and by what the process of that number really is; the others count as elsewhere."""
-    for pid, command in ((11, "java\0org.elasticsearch.server/x"), (12, "sleep")):
-        (tmp_path / str(pid)).mkdir()
-        (tmp_path / str(pid) / "cmdline").write_text(command)
-    nodes = {
-        "here": {"ip": "127.0.0.1", "process": {"id": 11}},
-        "in a container": {"ip": "127.0.0.1", "process": {"id": 12}},
-        "gone": {"ip": "127.0.0.1", "process": {"id": 13}},
-        "elsewhere": {"ip": "192.0.2.1", "process": {"id": 11}},
-    }
-
-    async def info(metric: str) -> Any:
-        return {"nodes": nodes}
-
-    client = SimpleNamespace(nodes=SimpleNamespace(info=info))
-    assert asyncio.run(local_nodes(client, tmp_path)) == ([11], 3)
 
 
 @pytest.mark.skipif(not Path("/proc/stat").exists(), reason="the counters are Linux's")

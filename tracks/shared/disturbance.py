@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import socket
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -95,38 +94,6 @@ class Disturbance:
             own=driver.user + driver.system + nodes / tick,
             stalled={name: _stalled(self._proc / "pressure" / name) for name in _RESOURCES},
         )
-
-
-async def local_nodes(es: Any, proc: Path = Path("/proc")) -> tuple[list[int], int]:
-    """The process ids of those nodes of the cluster that run on this machine, and how many others there are.
-
-    A node in a container of its own has a process id that means another process here: it counts among the others.
-    """
-    answer = await es.nodes.info(metric="process")
-    here = [
-        node["process"]["id"]
-        for node in answer["nodes"].values()
-        if _is_here(node.get("ip", "")) and _is_elasticsearch(proc / str(node["process"]["id"]) / "cmdline")
-    ]
-    return here, len(answer["nodes"]) - len(here)
-
-
-def _is_here(address: str) -> bool:
-    """Whether an address belongs to this machine: only then can a socket be bound to it."""
-    family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    try:
-        with socket.socket(family, socket.SOCK_DGRAM) as one:
-            one.bind((address, 0))
-    except OSError:
-        return False
-    return bool(address)
-
-
-def _is_elasticsearch(command: Path) -> bool:
-    try:
-        return b"org.elasticsearch" in command.read_bytes()
-    except OSError:
-        return False
 
 
 def _process_ticks(stat: str) -> int:

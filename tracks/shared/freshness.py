@@ -25,6 +25,8 @@ _MARKER_INTERVAL = (0.25, 0.75)
 _POLL_INTERVAL = 0.05
 # As Rally has it: no 99th percentile of fewer than a hundred.
 FEWEST_FOR_P99 = 100
+# Of fewer a 95th percentile would be their maximum.
+FEWEST_FOR_P95 = 20
 _UNITS = {"nanos": 1e-9, "micros": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
@@ -123,19 +125,20 @@ class FreshnessProbe:
     def record(self) -> dict[str, Any]:
         """What was seen, in seconds; ``waiting`` are the markers not yet found when the load ended.
 
-        ``p50`` and ``p99`` take those into account. They are None if too few were found to tell, or the probe ended
-        before the load; p99 is None if fewer than a hundred were watched, too.
+        ``p50``, ``p95`` and ``p99`` take those into account. They are None if too few were found to tell, or the probe
+        ended before the load; p95 is None if fewer than twenty were watched, too, and p99 if fewer than a hundred.
         """
         end = self._stopped_at or time.perf_counter()
         # What was acknowledged after the end has not been watched at all.
         waiting = [end - acknowledged for acknowledged in self._outstanding.values() if acknowledged < end]
         watched = 0 if self._problem else len(self._found) + len(waiting)
-        p50, p99 = (censored_quantile(self._found, waiting, share) for share in (0.5, 0.99))
+        p50, p95, p99 = (censored_quantile(self._found, waiting, share) for share in (0.5, 0.95, 0.99))
         return {
             "markers": self._markers,
             "found_seconds": [round(value, 3) for value in self._found],
             "waiting_seconds": [round(value, 3) for value in waiting],
             "p50": _rounded(p50 if watched else None),
+            "p95": _rounded(p95 if watched >= FEWEST_FOR_P95 else None),
             "p99": _rounded(p99 if watched >= FEWEST_FOR_P99 else None),
             "problem": self._problem,
         }

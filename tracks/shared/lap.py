@@ -13,7 +13,7 @@ from typing import Any
 import elasticsearch
 from esrally import exceptions
 
-from shared.disturbance import Disturbance, local_nodes
+from shared.disturbance import Disturbance
 from shared.freshness import FreshnessProbe
 from shared.index_runners import WaitForHealth, put_pipelines
 from shared.lap_documents import bulks, sources
@@ -29,6 +29,7 @@ from shared.lap_journal import append_lap
 from shared.lap_load import Load, index_documents
 from shared.lap_plan import Lap
 from shared.lap_searches import SearchFailed, search
+from shared.node_processes import NodeProcesses, local_nodes
 from shared.read_back import read_back
 from shared.request_contexts import unmeasured
 
@@ -107,6 +108,7 @@ class RunLap:
             # Not read again before the end: the nodes would then answer that with figures up to a second old. After the
             # searches of the lap before they may still answer with figures from before those.
             before = await (node_figures(es) if lap.searches else last_node_figures(es))
+            processes = NodeProcesses(nodes, elsewhere)
         load, probe = await self._load(es, lap, record, Disturbance(nodes, elsewhere))
         with unmeasured(es):
             done = await index_actions(es, lap.index)
@@ -121,6 +123,7 @@ class RunLap:
             after = await node_figures(es)
             record["node_cpu_ms"] = after["cpu_ms"] - before["cpu_ms"]
             record["node_gc_ms"] = after["gc_ms"] - before["gc_ms"]
+            record.update({f"node_{name}": value for name, value in processes.record().items()})
             record["node_rejections"] = after["rejections"] - before["rejections"]
             problems.extend(_problems(lap, load, record, self._merge_timeout))
             if lap.searches and not problems:
@@ -195,7 +198,8 @@ def _circumstances(lap: Lap) -> dict[str, Any]:
                 *("settings", "started_at", "started_monotonic", "ended_at", "seconds"),
                 *("documents_sent", "documents_acknowledged", "documents_counted", "bulks", "errors", "rejections"),
                 *("reasons", "took_ms", "latency_ms", "documents_per_second", "share_ms", "driver_cpu_seconds"),
-                *("node_cpu_ms", "node_gc_ms", "node_rejections", "merge_wait_seconds", "load_actions"),
+                *("node_cpu_ms", "node_gc_ms", "node_written_bytes", "node_peak_memory_bytes", "node_rejections"),
+                *("merge_wait_seconds", "load_actions"),
                 *("force_merge_seconds", "index_figures", "disturbance", "freshness", "searches", "read_back", "void"),
             )
         ),

@@ -16,6 +16,7 @@ from shared.quantiles import quantile
 
 _TOO_MANY_REQUESTS = 429
 _REASONS_KEPT = 3
+_QUANTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}
 # Enough for a look at whether the load is steady, and a line in the journal that is not all of it.
 MOST_SHARES = 400
 
@@ -91,7 +92,7 @@ class Load:
 
     def latency_ms(self) -> dict[str, float | None]:
         """Milliseconds from sending a bulk to its answer."""
-        figures = {name: quantile(self.latencies, share) for name, share in (("p50", 0.5), ("p90", 0.9), ("p99", 0.99))}
+        figures = {name: quantile(self.latencies, share) for name, share in _QUANTILES.items()}
         figures["max"] = max(self.latencies, default=None)
         return {name: None if value is None else round(value * 1000, 2) for name, value in figures.items()}
 

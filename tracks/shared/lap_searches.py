@@ -127,7 +127,7 @@ async def search(
         "rounds": rounds,
         "warm_up_rounds": WARM_UP_ROUNDS,
         "seconds": round(seconds, 3),
-        **{name: round(overall([one[name] for one in found.values()]), 3) for name in ("p50_ms", "p90_ms")},
+        **{name: round(overall([one[name] for one in found.values()]), 3) for name in ("p50_ms", "p90_ms", "p95_ms")},
         "queries": found,
     }
 
@@ -161,6 +161,7 @@ def _figures(answers: Sequence[Answer]) -> dict[str, Any]:
     times = {
         "p50_ms": quantile(service, 0.5),
         "p90_ms": quantile(service, 0.9),
+        "p95_ms": quantile(service, 0.95),
         "took_p50_ms": quantile(took, 0.5),
         "took_p90_ms": quantile(took, 0.9),
     }
