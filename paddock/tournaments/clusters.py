@@ -45,6 +45,19 @@ def distinct(clusters: Mapping[str, ClusterOptions]) -> tuple[ClusterOptions, ..
     return tuple(sorted(by_name.values(), key=lambda one: one.name != DEFAULT_CLUSTER))
 
 
+def together(tournament: Tournament) -> tuple[tuple[str, ...], ...]:
+    """The names of those who share their nodes, and so warm them up for each other: everybody on one cluster.
+
+    Each is alone where contenders are held apart.
+    """
+    if tournament.node_level:
+        return tuple((contender.name,) for contender in tournament.raced)
+    found: dict[str, tuple[str, ...]] = {}
+    for name, cluster in clusters_of(tournament).items():
+        found[cluster.name] = (*found.get(cluster.name, ()), name)
+    return tuple(found.values())
+
+
 def runs_side_by_side(tournament: Tournament, options: TournamentOptions | None = None) -> bool:
     """Whether its races have clusters of their own: several, one of several nodes, or somebody's beside another."""
     if tournament.node_level:

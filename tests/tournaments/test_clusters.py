@@ -18,6 +18,7 @@ from paddock.tournaments.clusters import clusters_of, distinct, runs_side_by_sid
 from paddock.tournaments.files import read_tournament
 from paddock.tournaments.laps import DONE, FAILED
 from paddock.tournaments.model import SLOWER
+from paddock.tournaments.plan import make_plan, render_plan
 from paddock.tournaments.store import find_tournament
 from tests.tournaments.conftest import counted, hold
 
@@ -250,3 +251,17 @@ def test_a_control_that_cannot_be_is_told(definition: Write) -> None:
     there = [{"name": "a", "target_hosts": "a:9200"}, {"name": "b", "target_hosts": "b:9200"}]
     file = definition(challenge="settings", contenders=there, baseline="a", control=None)
     assert read_tournament(file).control is None
+
+
+def test_what_one_cluster_is_asked_for_warms_no_other(fake_laps: Behave, definition: Write) -> None:
+    """Plan and result say what the node with least of it has had, not what all have had together."""
+    fake_laps(noise=0.0)
+    file = definition(**BY_HEAP, starts=2, blocks=3, stop_early=False, control=True)
+    plan = make_plan(read_tournament(file), 1)
+    assert plan.warmup_documents == 3 * 10_000
+    assert plan.warmup_seconds == pytest.approx(3 * plan.lap_seconds)
+    assert "30,000 documents for the cluster with least of it, less than" in render_plan(plan)
+    (note,) = [one for one in hold(file).notes if one.startswith("Warm-up per launch")]
+    assert note.startswith("Warm-up per launch of a node: at least 3 s of load and 30,000 documents, not counted, less")
+    alike = hold(definition(blocks=3, stop_early=False)).notes
+    assert any(one.startswith("Warm-up per launch of a node: 6 s of load and 60,000 documents") for one in alike)
