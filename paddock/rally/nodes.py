@@ -59,6 +59,7 @@ class Nodes:
             words = [*identity.prefix, str(command.program()), *install_arguments(self.race_id, cluster, node)]
             # Of a race that is killed meanwhile it would go on, and install a node that nobody clears up after.
             mark = {MARK: str(self._processes.folder)}
+            inherited = {name: value for name, value in os.environ.items() if name != command.OPTIONS_VARIABLE}
             try:
                 ran = subprocess.run(
                     words,
@@ -69,7 +70,7 @@ class Nodes:
                     errors="replace",
                     check=False,
                     timeout=INSTALL_PATIENCE,
-                    env={**os.environ, **_environment(cluster), **identity.environment, **mark},
+                    env={**inherited, **_environment(cluster), **identity.environment, **mark},
                     **identity.popen,
                 )
             except subprocess.TimeoutExpired:
@@ -145,6 +146,18 @@ class Nodes:
                 f"The node with the process id {left[0].pid} does not end, not even when it is killed: "
                 f"find out what it waits for (a disk?), or restart the machine."
             )
+
+    def gone(self) -> str | None:
+        """Which node has ended by itself, a sentence; None if all are there.
+
+        The others of its cluster would go on without it, and laps on them would be those of another cluster.
+        """
+        for _, node in started(self._clusters):
+            if not self._is_there(node):
+                return (
+                    f"The node {node.name} ended while its race was running. Its log is in {self._output(node).parent}."
+                )
+        return None
 
     def _configuration(self, node: Node) -> dict[str, object]:
         return read_record(paths.races_folder() / installation_id(self.race_id, node) / "node-config.json")

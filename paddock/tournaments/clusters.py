@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,6 +17,9 @@ from paddock.race.clusters import ClusterOptions
 from paddock.rally.clusters import DEFAULT_CLUSTER
 from paddock.tournaments import TournamentOptions
 from paddock.tournaments.model import Contender, Tournament
+
+# Folders of its nodes are called after it, and names of folders end at 255 bytes; the name of a grid's cell is long.
+_LONGEST_NAME = 60
 
 
 def clusters_of(tournament: Tournament, options: TournamentOptions | None = None) -> dict[str, ClusterOptions]:
@@ -46,19 +48,25 @@ def distinct(clusters: Mapping[str, ClusterOptions]) -> tuple[ClusterOptions, ..
     return tuple(sorted(by_name.values(), key=lambda one: one.name != DEFAULT_CLUSTER))
 
 
+def together(tournament: Tournament) -> tuple[tuple[str, ...], ...]:
+    """The names of those who share their nodes, and so warm them up for each other: everybody on one cluster.
+
+    Each is alone where contenders are held apart.
+    """
+    if tournament.node_level:
+        return tuple((contender.name,) for contender in tournament.raced)
+    found: dict[str, tuple[str, ...]] = {}
+    for name, cluster in clusters_of(tournament).items():
+        found[cluster.name] = (*found.get(cluster.name, ()), name)
+    return tuple(found.values())
+
+
 def runs_side_by_side(tournament: Tournament, options: TournamentOptions | None = None) -> bool:
     """Whether its races have clusters of their own: several, one of several nodes, or somebody's beside another."""
     if tournament.node_level:
         return False
     clusters = distinct(clusters_of(tournament, options))
     return len(clusters) > 1 or clusters[0].nodes > 1 or bool(clusters[0].target_hosts and not _target(options))
-
-
-def fewest_on_a_cluster(tournament: Tournament) -> int:
-    """How many contenders the cluster with the fewest of them has: as many laps of a block warm its nodes."""
-    if tournament.node_level:
-        return 1
-    return min(Counter(one.name for one in clusters_of(tournament).values()).values())
 
 
 def _target(options: TournamentOptions | None) -> str | None:
@@ -82,6 +90,7 @@ def _made_of(tournament: Tournament, contender: Contender, options: TournamentOp
 
 def _name(contender: str, taken: set[str]) -> str:
     """A name that a folder and a node can have, as near to the contender's as that allows."""
-    base = re.sub(r"[^a-z0-9.]+", "-", contender.lower()).strip("-.") or "cluster"
+    plain = re.sub(r"[^a-z0-9.]+", "-", contender.lower()).strip("-.")
+    base = plain[:_LONGEST_NAME].strip("-.") or "cluster"
     candidates = (base, *(f"{base}-{number}" for number in range(2, len(taken) + 3)))
     return next(one for one in candidates if one not in taken and one != DEFAULT_CLUSTER)

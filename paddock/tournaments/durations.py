@@ -19,11 +19,12 @@ from typing import Any, TypeVar
 from paddock.errors import PaddockError
 from paddock.files import read_record, write_json
 from paddock.plain_values import built, plain
+from paddock.statistics.starts import FEWEST_STARTS
 from paddock.tournaments.cautions import expected_driver_load
 from paddock.tournaments.clusters import clusters_of, distinct, runs_side_by_side
 from paddock.tournaments.laps import DONE, laps_of
 from paddock.tournaments.model import Contender, Tournament
-from paddock.tournaments.pairing import counting, rivals, spreads
+from paddock.tournaments.pairing import counting, measured_blocks, rivals, spreads
 from paddock.tournaments.schedule import Start
 from paddock.tournaments.store import History, Stored, tournament_ids
 
@@ -107,7 +108,8 @@ def identity(tournament: Tournament, contender: Contender) -> str:
     nodes = contender.nodes or (tournament.nodes if tournament.nodes > 1 else None)
     node = {"version": contender.version, "nodes": nodes, "data_path": contender.data_path}
     node |= {"java": contender.java, "engine": contender.engine, "hosts": contender.target_hosts}
-    own = [f"{name} {value}" for name, value in (*node.items(), *contender.car_params.items()) if value is not None]
+    car_params = {**tournament.car_params, **contender.car_params}
+    own = [f"{name} {value}" for name, value in (*node.items(), *car_params.items()) if value is not None]
     return " ".join([plain, str(sorted(cars)), str(params), *own])
 
 
@@ -331,6 +333,8 @@ def _learn(history: History, tournament: Tournament) -> Lesson | None:
     # Early evidence chose the number of blocks, and few of them say little of how they vary.
     enough = not history.decided and tournament.blocks * tournament.starts >= FEWEST_BLOCKS
     varying = spreads(laps, tournament, tournament.metric, rivals(tournament)).values()
+    # Of two starts every third estimate and more is 0, whatever starts differ by.
+    several = side_by_side and len({start for start, _ in measured_blocks(laps)}) >= FEWEST_STARTS
     return Lesson(
         tournament.track,
         tournament.lap_documents,
@@ -341,7 +345,7 @@ def _learn(history: History, tournament: Tournament) -> Lesson | None:
         _median(per_start),
         _median(one.block for one in varying) if enough else None,
         _median(restarts),
-        _median(one.start for one in varying) if enough and side_by_side else None,
+        _median(one.start for one in varying) if enough and several else None,
     )
 
 

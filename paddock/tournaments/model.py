@@ -151,6 +151,11 @@ class Tournament:
     control: Contender | None = None
 
     @property
+    def is_there(self) -> bool:
+        """Whether its contenders are clusters that are there already: no car makes them."""
+        return all(one.target_hosts for one in self.contenders)
+
+    @property
     def raced(self) -> tuple[Contender, ...]:
         """Everybody who has laps: the contenders, and the control."""
         return self.contenders if self.control is None else (*self.contenders, self.control)
@@ -274,6 +279,7 @@ class Verdict:
     :param decide: what would decide it, a sentence; empty if it is decided.
     :param block_sd: standard deviation of the log ratios of blocks of one start, and ``start_sd`` of those of starts
         beyond that (statistics.starts.spread); None where there are too few.
+    :param unit: what a pair is: "block" or "start".
     :param negligible: faster or slower, but the greater part of the interval lies within the margin of equivalence.
     """
 
@@ -290,6 +296,7 @@ class Verdict:
     negligible: bool = False
     block_sd: float | None = None
     start_sd: float | None = None
+    unit: str = "block"
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from paddock.tournaments.cautions import (
     never_acted,
     short_laps,
 )
-from paddock.tournaments.clusters import clusters_of
+from paddock.tournaments.clusters import together
 from paddock.tournaments.laps import CUT_OFF, DONE, FAILED, blocks_done
 from paddock.tournaments.model import FEWEST_FOR_P99, Lap, Tournament
 from paddock.tournaments.pairing import counting, pooled_freshness
@@ -81,7 +81,7 @@ def all_notes(
         *_end(history, tournament, stopped),
         *_reach(pairs),
         *_cautions(history, tournament, laps),
-        *_warm_up(history, tournament, laps, cut),
+        *_warm_up(history, tournament, cut),
         *_read_back(laps),
         *_freshness(laps, tournament),
         *disturbance_notes(laps),
@@ -174,22 +174,15 @@ def _cautions(history: History, tournament: Tournament, laps: Sequence[Lap]) -> 
         yield f"Searches need not find the same in all contenders: {tournament.different_answers}"
 
 
-def _warm_up(history: History, tournament: Tournament, laps: Sequence[Lap], cut: Sequence[FrontCut]) -> Iterator[str]:
-    warm = [lap for lap in laps if lap.warmup]
-    clusters = {name: one.name for name, one in clusters_of(tournament).items()}
-    nodes = len(
-        {
-            (attempt.start, attempt.number, clusters.get(record.lap.contender))
-            for attempt in history.attempts
-            for record in attempt.records
-            if record.lap.warmup
-        }
-    )
-    if nodes:
-        seconds, documents = sum(lap.seconds for lap in warm) / nodes, sum(lap.documents for lap in warm) / nodes
+def _warm_up(history: History, tournament: Tournament, cut: Sequence[FrontCut]) -> Iterator[str]:
+    sharing = together(tournament)
+    warmed = [found for names in sharing if (found := _warm_up_of(history, names))]
+    if warmed:
+        seconds, documents = (min(one[place] for one in warmed) for place in (0, 1))
         few = few_for_rates(seconds, documents)
+        least = "" if len(sharing) == 1 else "at least "
         yield (
-            f"Warm-up per launch of a node: {seconds:.0f} s of load and {documents:,.0f} documents, not counted"
+            f"Warm-up per launch of a node: {least}{seconds:.0f} s of load and {documents:,.0f} documents, not counted"
             f"{f', {few}' if few else ''}."
         )
     if blocks := sum(one.blocks for one in cut):
@@ -199,6 +192,18 @@ def _warm_up(history: History, tournament: Tournament, laps: Sequence[Lap], cut:
             else ""
         )
         yield f"MSER cut {blocks} further blocks at the front, for all contenders together.{limit}"
+
+
+def _warm_up_of(history: History, names: Sequence[str]) -> tuple[float, float] | None:
+    """Seconds of load and documents that warmed the nodes of those contenders, per launch; None without any."""
+    launches = [
+        [record.lap for record in attempt.records if record.lap.warmup and record.lap.contender in names]
+        for attempt in history.attempts
+    ]
+    if not (number := sum(map(bool, launches))):
+        return None
+    laps = [lap for launch in launches for lap in launch]
+    return sum(lap.seconds for lap in laps) / number, sum(lap.documents for lap in laps) / number
 
 
 def _freshness(laps: Sequence[Lap], tournament: Tournament) -> Iterator[str]:

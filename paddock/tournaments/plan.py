@@ -15,7 +15,7 @@ from paddock.statistics.signed_rank import fewest_differences, smallest_differen
 from paddock.statistics.starts import FEWEST_STARTS
 from paddock.tournaments import durations
 from paddock.tournaments.cautions import driver_bound, few_bulks, few_for_rates, short_laps
-from paddock.tournaments.clusters import clusters_of, distinct, fewest_on_a_cluster, runs_side_by_side
+from paddock.tournaments.clusters import clusters_of, distinct, runs_side_by_side, together
 from paddock.tournaments.durations import Experience, driver_load, load_shape, phase_seconds
 from paddock.tournaments.model import Contender, Tournament
 from paddock.tournaments.pairing import ALPHA
@@ -46,7 +46,7 @@ class Plan:
 
     :param seconds: expected, per start.
     :param fits: how many of the starts fit the budget.
-    :param warmup_seconds: expected of the load of the warm-up that a node gets when it is started, the least of all.
+    :param warmup_seconds: expected of the load of one start's warm-up; of several clusters, that of the one with least.
     :param lap_seconds: expected of the load of a lap, the median of the contenders.
     """
 
@@ -67,8 +67,8 @@ class Plan:
 
     @property
     def warmup_documents(self) -> int:
-        """Documents of that warm-up."""
-        laps = self.schedule[0].warmup_blocks * fewest_on_a_cluster(self.tournament)
+        """Documents of one start's warm-up; of several clusters, those of the one with fewest."""
+        laps = self.tournament.warmup_blocks * min(map(len, together(self.tournament)))
         return laps * self.tournament.lap_documents
 
 
@@ -78,8 +78,9 @@ def make_plan(tournament: Tournament, seed: int, experience: Experience | None =
     schedule = make_schedule(tournament, seed)
     seconds = tuple(durations.start_seconds(tournament, start, experience) for start in schedule)
     fits = _fitting(tournament, schedule, seconds)
-    laps = [durations.lap_seconds(tournament, contender, experience) for contender in tournament.contenders]
-    per_block = sum(laps) / len(laps) * fewest_on_a_cluster(tournament)
+    laps = {one.name: durations.lap_seconds(tournament, one, experience) for one in tournament.raced}
+    # What one cluster is asked for warms no other.
+    per_block = min(sum(laps[name] for name in names) for names in together(tournament))
     return Plan(
         tournament,
         seed,
@@ -87,7 +88,7 @@ def make_plan(tournament: Tournament, seed: int, experience: Experience | None =
         seconds,
         fits,
         per_block * tournament.warmup_blocks,
-        statistics.median(laps),
+        statistics.median(laps[one.name] for one in tournament.contenders),
         _resolution(tournament, schedule[:fits], seconds, experience),
         experience,
     )
@@ -158,8 +159,8 @@ def resolvable(plan: Plan) -> str:
 
 
 def _setup(tournament: Tournament) -> Iterator[str]:
-    cars = ",".join(tournament.cars) if tournament.cars else "each contender's own"
-    yield f"Track {tournament.track}, challenge {tournament.challenge}, cars {cars}, metric {tournament.metric.name}."
+    cars = f"cars {','.join(tournament.cars) or 'of each contender'}, " if not tournament.is_there else ""
+    yield f"Track {tournament.track}, challenge {tournament.challenge}, {cars}metric {tournament.metric.name}."
     if runs_side_by_side(tournament):
         yield _clusters(tournament)
     if tournament.track_params:
@@ -251,13 +252,15 @@ def _cautions(plan: Plan) -> Iterator[str]:
         yield f"Caution: only {plan.fits} of {len(plan.schedule)} starts fit the budget; --budget gives more minutes."
     elif plan.minutes > tournament.budget_minutes:
         yield "Caution: one start takes longer than the budget; it will end early, between two blocks."
+    several = not tournament.node_level and len(together(tournament)) > 1
+    least = " for the cluster with least of it" if several else ""
     if few := few_for_rates(plan.warmup_seconds, plan.warmup_documents):
         yield (
-            f"Caution: the warm-up of a node is about {plan.warmup_seconds:.0f} s and {plan.warmup_documents:,} "
-            f"documents, {few}."
+            f"Caution: the warm-up of a start is about {plan.warmup_seconds:.0f} s and {plan.warmup_documents:,} "
+            f"documents{least}, {few}."
         )
     yield from (f"Caution: {text}" for text in _lap_cautions(plan) if text)
-    if tournament.starts == 1 and not tournament.node_level:
+    if tournament.starts == 1 and not tournament.node_level and not tournament.is_there:
         yield "One start: what is found holds for that JVM; more --starts make it a claim about the configuration."
     if tournament.stop_early:
         yield "It ends early if the evidence suffices."

@@ -12,13 +12,17 @@ import pytest
 from paddock.errors import FileError, RaceError, UsageError
 from paddock.race.clusters import ClusterOptions
 from paddock.rally.nodes import Nodes
+from paddock.reports.sentences import setup
+from paddock.reports.verdicts import verdict_section
+from paddock.reports.write import build
 from paddock.tournaments import TournamentOptions
 from paddock.tournaments.checks import check_target
 from paddock.tournaments.clusters import clusters_of, distinct, runs_side_by_side
 from paddock.tournaments.files import read_tournament
 from paddock.tournaments.laps import DONE, FAILED
 from paddock.tournaments.model import SLOWER
-from paddock.tournaments.store import find_tournament
+from paddock.tournaments.plan import make_plan, render_plan
+from paddock.tournaments.store import Journal, find_tournament
 from tests.tournaments.conftest import counted, hold
 
 Behave = Callable[..., None]
@@ -54,6 +58,14 @@ def test_contenders_alike_at_the_node_share_a_cluster(definition: Write) -> None
     assert runs_side_by_side(tournament)
 
 
+def test_clusters_have_names_that_folders_can_have(definition: Write) -> None:
+    """However long those of contenders are, and whatever they have in common."""
+    names = ["x" * 300, "x" * 299, "...", "/"]
+    contenders = [{"name": "B"}, *({"name": name, "own_cluster": True} for name in names)]
+    clusters = clusters_of(read_tournament(definition(challenge="settings", contenders=contenders, baseline="B")))
+    assert [clusters[name].name for name in names] == ["x" * 60, "x" * 60 + "-2", "cluster", "cluster-2"]
+
+
 def test_one_node_for_all_is_rallys_to_start(definition: Write) -> None:
     """Several clusters, or several nodes, are ours; --apart is one node at a time again."""
     assert not runs_side_by_side(read_tournament(definition()))
@@ -68,6 +80,8 @@ def test_one_node_for_all_is_rallys_to_start(definition: Write) -> None:
     [
         ({"target_hosts": "a:9200"}, "give every contender target_hosts, or none"),
         ({"target_hosts": "a:9200", "cars": ["1gheap"]}, "that is there, and cars would build another: leave one"),
+        ({"target_hosts": '{"default": ["a:9200"]}'}, "target_hosts of 'b' are those of its one cluster"),
+        ({"target_hosts": " , "}, "target_hosts of 'b' are those of its one cluster"),
         ({"client_options": "x.json"}, "for a cluster that is there: name its target_hosts"),
         ({"nodes": 0}, "less than the minimum|0"),
         ({"cars": ["1gheap"], "car_params": {"processorz": 1}}, "processorz"),
@@ -97,6 +111,24 @@ def test_neither_does_the_command_line_start_them_anew(definition: Write) -> Non
         check_target(read_tournament(file), TournamentOptions(target_hosts="c:9200"))
 
 
+def test_a_cluster_that_is_there_is_not_built(definition: Write) -> None:
+    """What would build or start it would be left out, and the result would claim it all the same."""
+    there = [{"name": "a", "target_hosts": "a:9200"}, {"name": "b", "target_hosts": "b:9200"}]
+    hosted = read_tournament(definition(challenge="settings", contenders=there, baseline="a"))
+    check_target(hosted, TournamentOptions())
+    assert "cars" not in (plan := render_plan(make_plan(hosted, 1)))
+    assert "more --starts" not in plan
+    assert "cars" not in setup(hosted)
+    with pytest.raises(UsageError, match="--car and --java would build a node, and 'small' is held on what is there"):
+        check_target(hosted, TournamentOptions(car=("2gheap",), java="21"))
+    with pytest.raises(UsageError, match="--car-params would build a node"):
+        check_target(read_tournament(definition()), TournamentOptions(target_hosts="a:1", car_params={"processors": 1}))
+    with pytest.raises(UsageError, match="has 7 starts, and a cluster that is there is not started anew, so that all"):
+        check_target(read_tournament(definition(starts=7)), TournamentOptions(target_hosts="a:9200"))
+    with pytest.raises(FileError, match="'a' is a cluster of at least 2 nodes, as 'nodes' says, and its target_hosts"):
+        read_tournament(definition(challenge="settings", contenders=there, baseline="a", nodes=2))
+
+
 def test_a_cluster_that_is_there_is_not_planned_as_nodes(
     fake_laps: Behave, definition: Write, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -122,7 +154,16 @@ def test_all_starts_of_nodes_side_by_side_are_one_race(fake_laps: Behave, defini
     assert [(lap.start, lap.contender) for lap in result.laps] == planned
     assert len(counted(result)) == 36
     verdict = result.main.verdicts[0]
-    assert (verdict.verdict, verdict.pairs, verdict.scope) == (SLOWER, 6, "for the configuration")
+    assert (verdict.verdict, verdict.pairs, verdict.scope, verdict.unit) == (
+        SLOWER,
+        6,
+        "for the configuration",
+        "start",
+    )
+    report = build(result)
+    facts = dict(next(one for one in report.sections if one.heading == "Circumstances").facts)
+    assert facts["unit of the verdicts"] == "the start of the node"
+    assert "in the same block, one estimate of the blocks of each start (" in verdict_section(result).paragraphs[0]
 
 
 def test_a_race_that_breaks_goes_on_with_the_start_that_it_broke(fake_laps: Behave, definition: Write) -> None:
@@ -186,12 +227,55 @@ def test_a_race_that_ends_while_nodes_are_started_is_no_failure_of_the_start_to_
     ]
 
 
+def test_a_race_that_loses_a_node_ends(fake_laps: Behave, definition: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is left of its cluster may go on: those laps would be of another cluster. The block is run anew."""
+    fake_laps(pause=0.1)
+    reason = "The node large-1 ended while its race was running."
+
+    def gone(nodes: Nodes) -> str | None:
+        laps = find_tournament("latest").lap_journal(nodes.race_id)
+        dead = nodes.race_id.endswith("-s001") and laps.exists() and len(laps.read_text().splitlines()) >= 9
+        return reason if dead else None
+
+    monkeypatch.setattr(Nodes, "gone", gone)
+    monkeypatch.setattr("paddock.tournaments.run.NODES_INTERVAL", 0.0)
+    result = hold(definition(**BY_HEAP, starts=2, blocks=4, stop_early=False))
+    attempts = find_tournament("latest").history().attempts
+    assert [(one.start, one.outcome, one.race_id.rpartition("-s")[2]) for one in attempts] == [
+        (1, FAILED, "001"),
+        (1, DONE, "001-2"),
+        (2, DONE, "001-2"),
+    ]
+    assert attempts[0].reason == reason
+    assert len(attempts[0].records) <= 9
+    assert len(counted(result)) == 16
+
+
 def test_the_budget_ends_the_race_between_two_starts(fake_laps: Behave, definition: Write) -> None:
     """A start that would exceed it is not begun, and the race that would go on with it ends."""
     result = hold(definition(**BY_HEAP, starts=4, blocks=3), budget=0.5)
     assert result.stopped == "budget"
     assert {lap.start for lap in result.laps} == {1}
     assert [one.outcome for one in find_tournament("latest").history().attempts] == [DONE]
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_a_budget_that_the_last_block_uses_up_has_cut_nothing_off(
+    fake_laps: Behave, definition: Write, monkeypatch: pytest.MonkeyPatch, apart: bool
+) -> None:
+    """All blocks were run, and the result says so."""
+    laps = 2 * 2 * (3 + 3)
+    clock = Journal.elapsed.fget  # type: ignore[attr-defined]
+
+    def elapsed(journal: Journal) -> float:
+        run = sum(len(attempt.records) for attempt in journal.history.attempts)
+        return float(clock(journal)) + (1e9 if run == laps else 0.0)
+
+    monkeypatch.setattr(Journal, "elapsed", property(elapsed))
+    result = hold(definition(**BY_HEAP, starts=2, blocks=3, stop_early=False), apart=apart)
+    assert len(counted(result)) == 12
+    assert result.stopped == "all blocks done"
+    assert not any("budget" in note for note in result.notes)
 
 
 def test_a_control_is_a_twin_of_the_baseline(fake_laps: Behave, definition: Write) -> None:
@@ -250,3 +334,17 @@ def test_a_control_that_cannot_be_is_told(definition: Write) -> None:
     there = [{"name": "a", "target_hosts": "a:9200"}, {"name": "b", "target_hosts": "b:9200"}]
     file = definition(challenge="settings", contenders=there, baseline="a", control=None)
     assert read_tournament(file).control is None
+
+
+def test_what_one_cluster_is_asked_for_warms_no_other(fake_laps: Behave, definition: Write) -> None:
+    """Plan and result say what the node with least of it has had, not what all have had together."""
+    fake_laps(noise=0.0)
+    file = definition(**BY_HEAP, starts=2, blocks=3, stop_early=False, control=True)
+    plan = make_plan(read_tournament(file), 1)
+    assert plan.warmup_documents == 3 * 10_000
+    assert plan.warmup_seconds == pytest.approx(3 * plan.lap_seconds)
+    assert "30,000 documents for the cluster with least of it, less than" in render_plan(plan)
+    (note,) = [one for one in hold(file).notes if one.startswith("Warm-up per launch")]
+    assert note.startswith("Warm-up per launch of a node: at least 3 s of load and 30,000 documents, not counted, less")
+    alike = hold(definition(blocks=3, stop_early=False)).notes
+    assert any(one.startswith("Warm-up per launch of a node: 6 s of load and 60,000 documents") for one in alike)

@@ -64,6 +64,28 @@ def test_two_nodes_are_another_contender(definition: Callable[..., Path]) -> Non
     assert identity(one, one.contenders[0]) != identity(two, two.contenders[0])
 
 
+def test_variables_of_all_cars_are_another_contender(definition: Callable[..., Path]) -> None:
+    """Whoever asks for them, a contender or the tournament for all."""
+    plain, fewer = (read_tournament(definition(car_params=params)) for params in ({}, {"processors": 1}))
+    assert identity(plain, plain.contenders[0]) != identity(fewer, fewer.contenders[0])
+
+
+def test_two_starts_do_not_tell_how_much_starts_vary(
+    fake_laps: Callable[..., None], definition: Callable[..., Path]
+) -> None:
+    """Their estimate is 0 as often as not, and the plan would promise what nobody can find."""
+    fake_laps(noise=0.02)
+    heaps = [{"name": "small", "cars": ["512mheap"]}, {"name": "large", "cars": ["2gheap"]}]
+    for starts, known in ((2, False), (5, True)):
+        file = definition(
+            f"of-{starts}", challenge="settings", contenders=heaps, baseline="small", starts=starts, blocks=4
+        )
+        run_tournament(str(file), TournamentOptions(seed=1), prepare_without_elasticsearch)
+        learned = gather_experience()
+        assert "docs/s" in learned.block_sds
+        assert ("docs/s" in learned.start_sds) is known
+
+
 def test_nodes_that_did_not_start_teach_nothing(
     fake_laps: Callable[..., None], definition: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
