@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from paddock import paths
@@ -14,6 +17,7 @@ from paddock.corpora.record import FROM_RECIPE, CorpusRecord
 from paddock.errors import MachineError
 from paddock.race import headroom as measuring
 from paddock.race.headroom import Headroom, Shape, between, ensure, measure, remembered
+from tests.machine import wait_until
 
 
 def a_corpus(folder: Path, documents: int = 400) -> CorpusRecord:
@@ -60,6 +64,26 @@ def test_what_cannot_be_measured_is_said(tmp_path: Path) -> None:
         measure(corpus, Shape(100, 2), warm_up=0, seconds=0.1, rounds=1)
     with pytest.raises(MachineError, match="several processes"):
         measure(corpus, Shape(100, 2, 2))
+
+
+def test_a_kill_leaves_nothing(tmp_path: Path) -> None:
+    """Whoever measures is killed: sink and load end by themselves."""
+    corpus = a_corpus(tmp_path)
+    words = [
+        "from pathlib import Path; from paddock.race.headroom import CorpusRecord, Shape, measure",
+        f"made = ('apache', 'apache', 'recipe', '', 1, {corpus.documents}, {corpus.bytes}, 7, 'ab', '2026', 0, {{}})",
+        f"measure(CorpusRecord(Path({str(corpus.file)!r}), *made), Shape(100, 2), rounds=600)",
+    ]
+    measuring_process = subprocess.Popen([sys.executable, "-c", "\n".join(words)], cwd=paths.PROJECT)
+    try:
+        mine = psutil.Process(measuring_process.pid)
+        wait_until(lambda: any("paddock.race.driver_load" in one.cmdline() for one in mine.children()))
+        programs = mine.children()
+    finally:
+        measuring_process.kill()
+        measuring_process.wait()
+    assert len(programs) == 2
+    wait_until(lambda: not any(one.is_running() and one.status() != psutil.STATUS_ZOMBIE for one in programs))
 
 
 def test_it_is_measured_once(tmp_path: Path, measured: list[Headroom]) -> None:
