@@ -14,7 +14,7 @@ from paddock.statistics import verdicts as judging
 from paddock.statistics.series import FrontCut
 from paddock.statistics.starts import Units
 from paddock.tournaments.cautions import driver_loads, hides_differences, median_rates
-from paddock.tournaments.headroom import recorded_headroom, shares
+from paddock.tournaments.headroom import recorded_headroom, shares, undisturbed
 from paddock.tournaments.laps import laps_of
 from paddock.tournaments.model import (
     EQUIVALENT,
@@ -182,7 +182,7 @@ def judge(
     else:
         found = list(judging.judge(differences, *how))
     seconds, loads = _seconds_per_unit(laps, tournament, pairs.units), driver_loads(laps)
-    reached = shares(headroom or {}, median_rates(laps))
+    reached = shares(undisturbed(headroom or {}), median_rates(laps))
     varying = spreads(laps, tournament, metric, differences)
     verdicts = []
     for one in found:

@@ -92,6 +92,11 @@ def _wanted(tournament: Tournament, corpora: Mapping[str, CorpusRecord]) -> list
     return list(found.values())
 
 
+def undisturbed(headroom: Mapping[str, Headroom]) -> dict[str, Headroom]:
+    """Those that cautions may rest on: a driver that had to share its core can push more than was seen."""
+    return {name: one for name, one in headroom.items() if one.others <= SHARED}
+
+
 def shares(headroom: Mapping[str, Headroom], rates: Mapping[str, float]) -> dict[str, float]:
     """What each contender's docs/s are of what the driver alone pushes, 1 for all of it."""
     return {name: rate / headroom[name].docs_per_second for name, rate in rates.items() if name in headroom}

@@ -18,7 +18,7 @@ from paddock.tournaments.cautions import (
     never_acted,
     short_laps,
 )
-from paddock.tournaments.headroom import headroom_sentence, recorded_headroom, shares
+from paddock.tournaments.headroom import headroom_sentence, recorded_headroom, shares, undisturbed
 from paddock.tournaments.laps import CUT_OFF, DONE, FAILED, blocks_done
 from paddock.tournaments.model import FEWEST_FOR_P99, Lap, Tournament
 from paddock.tournaments.pairing import counting, pooled_freshness
@@ -82,7 +82,7 @@ def all_notes(
         *_starts(history, tournament),
         *_end(history, tournament, stopped),
         *_reach(pairs),
-        *_cautions(history, tournament, laps, shares(headroom, rates)),
+        *_cautions(history, tournament, laps, shares(undisturbed(headroom), rates)),
         *_warm_up(history, laps, cut),
         *_read_back(laps),
         *_freshness(laps, tournament),

@@ -18,7 +18,7 @@ from paddock.tournaments import durations
 from paddock.tournaments.cautions import driver_bound, few_bulks, few_for_rates, short_laps
 from paddock.tournaments.clusters import clusters_of, distinct, runs_side_by_side
 from paddock.tournaments.durations import Experience, driver_load, load_shape, phase_seconds
-from paddock.tournaments.headroom import headroom_sentence, shares
+from paddock.tournaments.headroom import headroom_sentence, shares, undisturbed
 from paddock.tournaments.model import Contender, Tournament
 from paddock.tournaments.pairing import ALPHA
 from paddock.tournaments.schedule import Start, make_schedule
@@ -276,11 +276,11 @@ def _lap_cautions(plan: Plan) -> Iterator[str | None]:
     tournament = plan.tournament
     yield short_laps(plan.lap_seconds, tournament.lap_documents, "are expected to take")
     yield few_bulks(tournament.lap_documents, {one.name: load_shape(tournament, one) for one in tournament.contenders})
+    headroom = undisturbed(plan.headroom)
     loads = {
-        one.name: driver_load(tournament, one, plan.experience, plan.headroom.get(one.name))
-        for one in tournament.contenders
+        one.name: driver_load(tournament, one, plan.experience, headroom.get(one.name)) for one in tournament.contenders
     }
-    yield driver_bound(loads, shares(plan.headroom, _expected_rates(plan)), expected=True)
+    yield driver_bound(loads, shares(headroom, _expected_rates(plan)), expected=True)
 
 
 def _expected_rates(plan: Plan) -> dict[str, float]:

@@ -208,7 +208,10 @@ def test_rates_near_the_headroom_are_no_equivalence(
     definition: Callable[..., Path],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Alike at three quarters of what the driver pushes alone: a caution, and no verdict; far below it there is one."""
+    """Alike at three quarters of what the driver pushes alone: a caution, and no verdict; far below it there is one.
+
+    Nothing is withheld for a figure that was measured while others had part of the machine.
+    """
     fake_laps(noise=0.001)
     alone: dict[str, float] = {"rate": 1e9}
     monkeypatch.setattr(measuring, "measure", lambda corpus, shape: pushed(rate=alone["rate"]))
@@ -222,6 +225,10 @@ def test_rates_near_the_headroom_are_no_equivalence(
     assert "load driver was the limit" in bound.main.verdicts[0].decide
     (note,) = [note for note in bound.notes if "may be hidden" in note]
     assert "up to 75 % of what the load driver alone pushes" in note
+    monkeypatch.setattr(measuring, "measure", lambda corpus, shape: pushed(rate=alone["rate"], others=0.3))
+    disturbed = _hold(replace(corpus, sha256="ef" * 32), definition("disturbed"))
+    assert disturbed is not None and disturbed.main.verdicts[0].verdict == "equivalent"
+    assert any("measured while others had 30 % of the cores" in note for note in disturbed.notes)
 
 
 def test_a_journal_may_lack_it_and_may_be_damaged(
