@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import socket
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from paddock import cars
 from paddock.cars import Machine
-from paddock.command_line.doctor import BAD, CARE, GOOD, Finding, examine, render
+from paddock.command_line import doctor as examination
+from paddock.command_line.doctor import BAD, CARE, GOOD, Finding, driver_headroom, examine, render
+from paddock.corpora.record import CorpusRecord
+from paddock.race.headroom import Headroom, Shape
 from paddock.rally import preflight, privileges
+from tests.race.test_headroom import a_corpus, pushed
 
 
 def finding(subject: str) -> Finding:
@@ -87,3 +93,30 @@ def test_colours_only_when_asked_for() -> None:
     findings = [Finding("disk", BAD, "Full.", "Free some.")]
     assert "\x1b" not in render(findings, colours=False)
     assert "\x1b[31m" in render(findings, colours=True)
+
+
+def test_the_load_driver_is_measured_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every shape of the largest corpus of each name; without a corpus a sentence says how to get one."""
+    listing = driver_headroom()
+    assert listing.sections[0][2] == [] and "./inv corpus.generate" in listing.closing
+    small, large = a_corpus(tmp_path), replace(a_corpus(tmp_path), documents=500)
+    monkeypatch.setattr(examination, "list_corpora", lambda: [large, small])
+    asked: list[tuple[int, Shape]] = []
+
+    def found(corpus: CorpusRecord, shape: Shape) -> Headroom:
+        asked.append((corpus.documents, shape))
+        return pushed(shape.bulk_size, shape.clients)
+
+    monkeypatch.setattr(examination, "ensure", found)
+    (_, heads, rows), *_ = driver_headroom().sections
+    assert asked == [(500, Shape(size, clients)) for size in (100, 1000, 5000) for clients in (1, 8)]
+    assert dict(zip(heads, rows[2], strict=True)) == {
+        "corpus": "apache",
+        "bulk size": 1000,
+        "clients": 1,
+        "docs/s": 100_000,
+        "MB/s": 35.0,
+        "CPU ms/bulk": 10.0,
+        "CPU us/doc": 10.0,
+        "others had": "2 %",
+    }

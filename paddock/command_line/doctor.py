@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import platform
 import resource
@@ -12,15 +13,21 @@ from pathlib import Path
 
 import psutil
 
-from paddock import __version__, cars, paths
-from paddock.console import styled
+from paddock import __version__, cars, numbers, paths
+from paddock.command_line.lists import Listing
+from paddock.console import say, styled
+from paddock.corpora.store import list_corpora
 from paddock.engine import download, versions
 from paddock.engine.versions import choose_java
 from paddock.errors import PaddockError
 from paddock.files import gibibytes
+from paddock.race.headroom import Shape, ensure
 from paddock.rally import DEFAULT_HTTP_PORT, preflight, privileges
+from paddock.rally.leftovers import racing
 
 GOOD, CARE, BAD = "good", "care", "bad"
+# What the load driver is measured with.
+_BULK_SIZES, _CLIENTS = (100, 1000, 5000), (1, 8)
 _GOVERNOR = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
 
 
@@ -160,6 +167,43 @@ def _load() -> _Seen:
         idle = f"Idle, but the CPU governor is '{name}', which changes the clock during a race."
         return CARE, idle, "Set it to 'performance'."
     return GOOD, f"{text}."
+
+
+def driver_headroom() -> Listing:
+    """What the load driver alone pushes of each corpus at hand, of the largest where a track has several.
+
+    What is not remembered is measured: three bulk sizes and two numbers of clients, five seconds each.
+
+    :raises MachineError: if a race is running, or it cannot be measured.
+    """
+    rows = []
+    with racing() as cleared:
+        for sentence in cleared:
+            say(sentence)
+        largest = {(one.track, one.name): one for one in sorted(list_corpora(), key=lambda one: one.documents)}
+        for corpus in largest.values():
+            for shape in itertools.starmap(Shape, itertools.product(_BULK_SIZES, _CLIENTS)):
+                say(f"{corpus.name}, {shape} ...")
+                found = ensure(corpus, shape)
+                rows.append(
+                    (
+                        corpus.name,
+                        shape.bulk_size,
+                        shape.clients,
+                        round(found.docs_per_second),
+                        round(found.bytes_per_second / 1e6, 1),
+                        round(1e3 * found.cpu_seconds_per_bulk, 2),
+                        round(1e6 * found.cpu_seconds_per_document, 2),
+                        numbers.share(found.others),
+                    )
+                )
+    closing = (
+        "This is what the load driver can push where the node costs nothing; a race near it measures the driver."
+        if rows
+        else "There is no corpus yet: './inv corpus.generate apache' makes one."
+    )
+    heads = ("corpus", "bulk size", "clients", "docs/s", "MB/s", "CPU ms/bulk", "CPU us/doc", "others had")
+    return Listing([("The load driver alone, into a sink", heads, rows)], closing)
 
 
 def render(findings: list[Finding], colours: bool) -> str:

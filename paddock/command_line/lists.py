@@ -262,14 +262,22 @@ def results(_context: Context, all: bool = False, json: bool = False) -> None:  
     show(latest_results(everything=all), json)
 
 
-@task(help={"json": "for machines"})
+@task(
+    help={
+        "json": "for machines",
+        "driver": "measure instead what the load driver alone can push of each corpus at hand (a minute for each)",
+    }
+)
 @command
-def doctor(_context: Context, json: bool = False) -> None:
+def doctor(_context: Context, json: bool = False, driver: bool = False) -> None:
     """Say what this machine can run and what to change."""
     from dataclasses import asdict
 
     from paddock.command_line import doctor as examination
 
+    if driver:
+        show(examination.driver_headroom(), json)
+        return
     findings = examination.examine()
     if json:
         print_result(as_json([asdict(finding) for finding in findings]))

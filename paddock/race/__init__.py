@@ -8,6 +8,7 @@ circumstances on which machine, as whom, with which Paddock and on which corpus
 run           the race itself, with its sampler, what a person sees of it and of its summary, and how to repeat it
 race_results  what Rally's race.json says, queries while the data grows among it; sampled: what the samples say
 summarise     both together -> the figures of summary; cautions: what makes them doubtful
+headroom      what the load driver alone pushes: of driver_load, the load of a lap, into sink, a server of ours
 load          a paced load, from the journal that it keeps
 """
 

@@ -32,6 +32,7 @@ from paddock.reports.verdicts import (
 )
 from paddock.structured_files import read_json
 from paddock.tournaments.files import cell_name
+from paddock.tournaments.headroom import headroom_facts
 from paddock.tournaments.model import FASTER, SLOWER, UNDECIDED, Result
 
 _NOTES = 2  # are seen at once, the most important ones; the others where one asks for them
@@ -50,6 +51,7 @@ def build(result: Result) -> Report:
         ("documents per lap", f"{tournament.lap_documents:,}"),
         *((("in all contenders", cell_name(common)),) if common else ()),
         *((name, with_short_checksums(str(text))) for name, text in result.circumstances.items()),
+        *(("load driver alone, into a sink", text) for text in headroom_facts(result.headroom)),
     )
     repeat = "Each line repeats one start with plain Rally." if result.commands else "No race was started."
     if any("\n" in command for command in result.commands):

@@ -10,6 +10,7 @@ schedule      definition + seed -> the order of everything
 laps          the lap runner's lines -> laps, those void that do not count
 pairing       laps -> figures and paired differences in each metric; cautions: what they cannot tell
 store         tournaments on disk: the journal of everything that happens, appended and fsynced; resume
+headroom      what the load driver alone can push of the contenders' loads, and how much of it they reach
 durations     how long laps and starts take, and what earlier journals say of it
 plan          schedule + durations -> minutes, what fits, what can be resolved
 analysis      laps -> result, by the pure statistics of paddock.statistics; notes: what is said beside it

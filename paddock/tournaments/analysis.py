@@ -9,10 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from paddock import numbers
+from paddock.race.headroom import Headroom
 from paddock.statistics import verdicts as judging
 from paddock.statistics.series import FrontCut
 from paddock.statistics.starts import Units
-from paddock.tournaments.cautions import driver_loads, hides_differences
+from paddock.tournaments.cautions import driver_loads, hides_differences, median_rates
+from paddock.tournaments.headroom import recorded_headroom, shares, undisturbed
 from paddock.tournaments.laps import laps_of
 from paddock.tournaments.model import (
     EQUIVALENT,
@@ -55,14 +57,16 @@ def analyse(history: History, tournament: Tournament) -> Result:
     # race may have failed because of what a contender did. At node level a failed start is a pair less, and no end.
     looked = stopped == INTERRUPTED or bool(history.decided) or (stopped == FAILED_RACES and not tournament.node_level)
     cut = () if looked else find_cut(laps, tournament)
+    headroom = recorded_headroom(history.header)
     counted = counting(laps)
     results: dict[str, MetricResult] = {}
     for metric in METRICS.values():
         if metric == tournament.metric or any(figure(lap, metric) is not None for lap in counted):
             pairs = paired(laps, tournament, metric, looked, cut)
             until = history.decided if metric == tournament.metric else {}
-            measured = measure(laps, tournament, metric, pairs, looked, until)
-            results[metric.name] = replace(measured, control=_control(laps, tournament, metric, looked, cut))
+            measured = measure(laps, tournament, metric, pairs, looked, until, headroom)
+            control = _control(laps, tournament, metric, looked, cut, headroom)
+            results[metric.name] = replace(measured, control=control)
             if metric == tournament.metric:
                 reach = pairs.units
     main = results.pop(tournament.metric.name)
@@ -81,17 +85,23 @@ def analyse(history: History, tournament: Tournament) -> Result:
         efficiency=efficiency(laps),
         stopped=stopped,
         void_starts=tuple(VoidStart(number, reason) for number, reason in history.void_starts(tournament).items()),
+        headroom=headroom,
     )
 
 
 def _control(
-    laps: Sequence[Lap], tournament: Tournament, metric: Metric, looked: bool, cut: Sequence[FrontCut]
+    laps: Sequence[Lap],
+    tournament: Tournament,
+    metric: Metric,
+    looked: bool,
+    cut: Sequence[FrontCut],
+    headroom: Mapping[str, Headroom],
 ) -> Verdict | None:
     """The verdict on the control alone: it is no contender, so it takes nothing of their level."""
     if tournament.control is None:
         return None
     pairs = paired(laps, tournament, metric, looked, cut, [tournament.control.name])
-    return judge(laps, tournament, metric, pairs, looked)[0]
+    return judge(laps, tournament, metric, pairs, looked, headroom=headroom)[0]
 
 
 def _control_notes(main: MetricResult) -> Iterator[str]:
@@ -121,6 +131,7 @@ def measure(
     pairs: Paired,
     looked: bool = False,
     until: Mapping[str, int] | None = None,
+    headroom: Mapping[str, Headroom] | None = None,
 ) -> MetricResult:
     """Verdicts and absolute figures in one metric; parameters as in ``judge``."""
     absolutes = []
@@ -131,12 +142,15 @@ def measure(
         else:
             sd = statistics.stdev(found) if len(found) > 1 else None
             absolutes.append(Absolute(name, statistics.fmean(found), sd, statistics.median(found), len(found)))
-    return MetricResult(metric, judge(laps, tournament, metric, pairs, looked, until), tuple(absolutes))
+    return MetricResult(metric, judge(laps, tournament, metric, pairs, looked, until, headroom), tuple(absolutes))
 
 
-def current_standing(laps: Sequence[Lap], tournament: Tournament) -> tuple[Verdict, ...]:
+def current_standing(
+    laps: Sequence[Lap], tournament: Tournament, headroom: Mapping[str, Headroom] | None = None
+) -> tuple[Verdict, ...]:
     """Where a running tournament stands: by the e-process, which is valid at every look."""
-    return judge(laps, tournament, tournament.metric, paired(laps, tournament, tournament.metric, True), True)
+    pairs = paired(laps, tournament, tournament.metric, True)
+    return judge(laps, tournament, tournament.metric, pairs, True, headroom=headroom)
 
 
 def is_decided(standing: Sequence[Verdict], tournament: Tournament) -> bool:
@@ -151,6 +165,7 @@ def judge(
     pairs: Paired,
     looked: bool = False,
     until: Mapping[str, int] | None = None,
+    headroom: Mapping[str, Headroom] | None = None,
 ) -> tuple[Verdict, ...]:
     """The verdicts in one metric.
 
@@ -158,6 +173,7 @@ def judge(
     :param looked: whether the data may have chosen the number of blocks, because the evidence ended the tournament, or
         somebody who saw it: then the e-process gives the verdicts, because the signed-rank test is not valid there.
     :param until: contender -> pairs at which the evidence ended the tournament; all of those that it does not name.
+    :param headroom: contender -> what the load driver alone pushes of its load, where that is known.
     """
     differences = {name: of.differences[: (until or {}).get(name)] for name, of in pairs.units.items()}
     how = metric.higher_is_better, tournament.margin, ALPHA
@@ -166,6 +182,7 @@ def judge(
     else:
         found = list(judging.judge(differences, *how))
     seconds, loads = _seconds_per_unit(laps, tournament, pairs.units), driver_loads(laps)
+    reached = shares(undisturbed(headroom or {}), median_rates(laps))
     varying = spreads(laps, tournament, metric, differences)
     verdicts = []
     for one in found:
@@ -181,7 +198,7 @@ def judge(
                 f"{100 * missing:.0f} % of the laps of one of the two have no figure here, and which ones depends on "
                 f"what is measured, so the others are no fair sample: longer laps (lap_documents) would have one."
             )
-        if word == EQUIVALENT and hides_differences(metric, loads, *two):
+        if word == EQUIVALENT and hides_differences(metric, loads, reached, two):
             word = UNDECIDED
             decide = "The load driver was the limit, so that alike says little: larger bulks would tell."
         verdicts.append(

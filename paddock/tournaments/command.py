@@ -23,6 +23,7 @@ from paddock.tournaments.analysis import analyse
 from paddock.tournaments.checks import check_orders, check_target
 from paddock.tournaments.durations import gather_experience
 from paddock.tournaments.files import find_file, read_tournament
+from paddock.tournaments.headroom import known_headroom, measured_headroom
 from paddock.tournaments.model import Result, Tournament
 from paddock.tournaments.plan import make_plan, render_plan, resolvable
 from paddock.tournaments.races import Prepare, Setting, check_races
@@ -88,11 +89,13 @@ def run_tournament(
     setting = Setting(plan, Stored(store.new_id(tournament.name)), options, preparing)
     if options.dry_run:
         checked = check_races(setting, fetch=False)
+        plan = replace(plan, headroom=known_headroom(tournament, checked.corpus_of))
         print_result("\n".join([render_plan(plan, orders=True), "", "Commands:", *checked.commands]))
         return None
     with _only_one():
         checked = check_races(setting, fetch=True)
-        say(render_plan(plan))
+        headroom = measured_headroom(tournament, checked.corpus_of)
+        say(render_plan(replace(plan, headroom=headroom)))
         store.create(setting.stored, file, plan.schedule)
         journal = Journal(setting.stored.journal)
         journal.add(
@@ -106,6 +109,7 @@ def run_tournament(
             corpora=checked.corpora,
             software=checked.software,
             circumstances=_circumstances(options),
+            headroom=plain(headroom),
             expected_minutes=plan.minutes,
             resolvable=resolvable(plan),
         )

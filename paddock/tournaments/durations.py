@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 from paddock.errors import PaddockError
 from paddock.files import read_record, write_json
 from paddock.plain_values import built, plain
+from paddock.race.headroom import Headroom
 from paddock.statistics.starts import FEWEST_STARTS
 from paddock.tournaments.cautions import expected_driver_load
 from paddock.tournaments.clusters import clusters_of, distinct, runs_side_by_side
@@ -206,13 +207,16 @@ def _told(tournament: Tournament, contender: Contender) -> tuple[dict[str, Any],
     return params, plain_levels.get(tournament.challenge, {}) if level is not None else {}
 
 
-def driver_load(tournament: Tournament, contender: Contender, experience: Experience) -> float:
-    """Processor seconds of the load driver per second of load: measured here, or what a sink of no cost asks for."""
+def driver_load(
+    tournament: Tournament, contender: Contender, experience: Experience, headroom: Headroom | None = None
+) -> float:
+    """Processor seconds of the load driver per second of load: measured in laps here, or what a sink asks for."""
     known = experience.driver_load.get(_key(tournament, contender))
     if known is not None:
         return known
     size, _ = load_shape(tournament, contender)
-    return expected_driver_load(tournament.lap_documents, size, lap_seconds(tournament, contender, experience))
+    seconds = lap_seconds(tournament, contender, experience)
+    return expected_driver_load(tournament.lap_documents, size, seconds, headroom)
 
 
 def _key(tournament: Tournament, contender: Contender) -> tuple[str, str, int]:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from paddock.race.headroom import Headroom
+
 FASTER, SLOWER, EQUIVALENT, UNDECIDED = "faster", "slower", "equivalent", "undecided"
 # As Rally has it: no 99th percentile of fewer than a hundred.
 FEWEST_FOR_P99 = 100
@@ -350,6 +352,7 @@ class Result:
     :param efficiency: measured load / wall time, first lap to last, 0 to 1; None if unknown.
     :param stopped: why it ended: "all blocks done", "decided", "budget", "interrupted".
     :param void_starts: starts whose races failed, in their order; laps that they had run are void.
+    :param headroom: contender -> what the load driver alone pushes of its load; empty if it was not measured.
     """
 
     id: str
@@ -366,3 +369,4 @@ class Result:
     efficiency: float | None
     stopped: str
     void_starts: tuple[VoidStart, ...] = ()
+    headroom: Mapping[str, Headroom] = field(default_factory=dict)

@@ -14,10 +14,12 @@ from paddock.tournaments.cautions import (
     driver_bound,
     driver_loads,
     few_for_rates,
+    median_rates,
     never_acted,
     short_laps,
 )
 from paddock.tournaments.clusters import together
+from paddock.tournaments.headroom import headroom_sentence, recorded_headroom, shares, undisturbed
 from paddock.tournaments.laps import CUT_OFF, DONE, FAILED, blocks_done
 from paddock.tournaments.model import FEWEST_FOR_P99, Lap, Tournament
 from paddock.tournaments.pairing import counting, pooled_freshness
@@ -75,15 +77,17 @@ def all_notes(
     :param laps: all of ``laps_of(history.attempts, tournament)``.
     :param pairs: those of the metric of the verdict.
     """
+    rates, headroom = median_rates(laps), recorded_headroom(history.header)
     return (
         *_void_laps(laps),
         *_starts(history, tournament),
         *_end(history, tournament, stopped),
         *_reach(pairs),
-        *_cautions(history, tournament, laps),
+        *_cautions(history, tournament, laps, shares(undisturbed(headroom), rates)),
         *_warm_up(history, tournament, cut),
         *_read_back(laps),
         *_freshness(laps, tournament),
+        *filter(None, [headroom_sentence(headroom, rates)]),
         *disturbance_notes(laps),
         *_steadiness(history, tournament, laps),
         *tournament.notes,
@@ -162,11 +166,13 @@ def _reach(pairs: Mapping[str, Units]) -> Iterator[str]:
         yield caveat if same else f"'{name}': {caveat[0].lower()}{caveat[1:]}"
 
 
-def _cautions(history: History, tournament: Tournament, laps: Sequence[Lap]) -> Iterator[str]:
+def _cautions(
+    history: History, tournament: Tournament, laps: Sequence[Lap], shares: Mapping[str, float]
+) -> Iterator[str]:
     yield from never_acted(laps, _settings_by_contender(history))
     seconds = [lap.seconds for lap in counting(laps)]
     sentences = (
-        driver_bound(driver_loads(laps), "kept"),
+        driver_bound(driver_loads(laps), shares),
         short_laps(statistics.median(seconds), tournament.lap_documents, "took") if seconds else None,
     )
     yield from (f"{text[0].upper()}{text[1:]}" for text in sentences if text)

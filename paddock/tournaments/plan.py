@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 from paddock import numbers
 from paddock.cars import combine, load_cars, this_machine
 from paddock.console import table
 from paddock.files import gibibytes
+from paddock.race.headroom import Headroom
 from paddock.statistics.signed_rank import fewest_differences, smallest_difference
 from paddock.statistics.starts import FEWEST_STARTS
 from paddock.tournaments import durations
 from paddock.tournaments.cautions import driver_bound, few_bulks, few_for_rates, short_laps
 from paddock.tournaments.clusters import clusters_of, distinct, runs_side_by_side, together
 from paddock.tournaments.durations import Experience, driver_load, load_shape, phase_seconds
+from paddock.tournaments.headroom import headroom_sentence, shares, undisturbed
 from paddock.tournaments.model import Contender, Tournament
 from paddock.tournaments.pairing import ALPHA
 from paddock.tournaments.schedule import Start, make_schedule
@@ -48,6 +50,7 @@ class Plan:
     :param fits: how many of the starts fit the budget.
     :param warmup_seconds: expected of the load of one start's warm-up; of several clusters, that of the one with least.
     :param lap_seconds: expected of the load of a lap, the median of the contenders.
+    :param headroom: contender -> what the load driver alone pushes of its load, where that is known.
     """
 
     tournament: Tournament
@@ -59,6 +62,7 @@ class Plan:
     lap_seconds: float
     resolution: Resolution
     experience: Experience
+    headroom: Mapping[str, Headroom] = field(default_factory=dict)
 
     @property
     def minutes(self) -> float:
@@ -138,7 +142,10 @@ def render_plan(plan: Plan, orders: bool = False) -> str:
     :param orders: also the order of every block of every start, for --dry-run.
     """
     lines = [f"{plan.tournament.name}: {plan.tournament.question}", "", *_setup(plan.tournament), ""]
-    lines += [_contenders(plan.tournament), "", *_schedule(plan), *_cautions(plan), f"Seed {plan.seed}.", ""]
+    lines += [_contenders(plan.tournament), "", *_schedule(plan)]
+    if orders and not plan.headroom:
+        lines += ["What the load driver alone can push is not measured yet: that is done before the first race."]
+    lines += [*_cautions(plan), f"Seed {plan.seed}.", ""]
     lines += ["Order:", *(_orders(plan, None if orders else _BLOCKS_SHOWN))]
     return "\n".join(lines)
 
@@ -243,6 +250,8 @@ def _schedule(plan: Plan) -> Iterator[str]:
             f"its own between two refreshes."
         )
     yield resolvable(plan)
+    if plan.headroom:
+        yield headroom_sentence(plan.headroom, _expected_rates(plan), expected=True)
 
 
 def _cautions(plan: Plan) -> Iterator[str]:
@@ -270,8 +279,18 @@ def _lap_cautions(plan: Plan) -> Iterator[str | None]:
     tournament = plan.tournament
     yield short_laps(plan.lap_seconds, tournament.lap_documents, "are expected to take")
     yield few_bulks(tournament.lap_documents, {one.name: load_shape(tournament, one) for one in tournament.contenders})
-    loads = {one.name: driver_load(tournament, one, plan.experience) for one in tournament.contenders}
-    yield driver_bound(loads, "are expected to keep")
+    headroom = undisturbed(plan.headroom)
+    loads = {
+        one.name: driver_load(tournament, one, plan.experience, headroom.get(one.name)) for one in tournament.contenders
+    }
+    yield driver_bound(loads, shares(headroom, _expected_rates(plan)), expected=True)
+
+
+def _expected_rates(plan: Plan) -> dict[str, float]:
+    """Docs/s of the contenders, as far as one can tell."""
+    tournament, experience = plan.tournament, plan.experience
+    seconds = {one.name: durations.lap_seconds(tournament, one, experience) for one in tournament.contenders}
+    return {name: tournament.lap_documents / one for name, one in seconds.items()}
 
 
 def _orders(plan: Plan, most: int | None) -> Iterator[str]:

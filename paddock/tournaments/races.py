@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from paddock.corpora.record import CorpusRecord
 from paddock.engine import Engine
 from paddock.errors import UsageError
 from paddock.race import DEFAULT_CARS, RaceOptions
@@ -61,11 +62,13 @@ class Checked:
     :param commands: the esrally command lines, one for each kind of start.
     :param corpora: SHA-256 by what the corpus is called.
     :param software: versions of the Elasticsearch and the Java that are started, one for each kind of start.
+    :param corpus_of: contender -> its corpus, where that is there and one of ours.
     """
 
     commands: tuple[str, ...]
     corpora: Mapping[str, str]
     software: Mapping[str, str]
+    corpus_of: Mapping[str, CorpusRecord]
 
 
 def check_races(setting: Setting, fetch: bool, attempts: int = 0) -> Checked:
@@ -96,6 +99,7 @@ def check_races(setting: Setting, fetch: bool, attempts: int = 0) -> Checked:
         tuple(printable(race.request) for race in kinds.values()),
         {f"the corpus {race.corpus.name}": race.corpus.sha256 for race in kinds.values() if race.corpus is not None},
         _software([engine for engine in engines.values() if engine is not None]),
+        {name: race.corpus for names, race in kinds.items() for name in names if race.corpus is not None},
     )
 
 

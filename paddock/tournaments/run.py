@@ -24,6 +24,7 @@ from paddock.rally.request import printable
 from paddock.rally.run import run_race_alone
 from paddock.sampling import Endpoint, lucene_version
 from paddock.tournaments.analysis import current_standing, is_decided
+from paddock.tournaments.headroom import recorded_headroom
 from paddock.tournaments.laps import CUT_OFF, DONE, FAILED, Attempt, LapLines, blocks_done, laps_of
 from paddock.tournaments.model import UNDECIDED, Verdict
 from paddock.tournaments.plan import Plan
@@ -191,7 +192,7 @@ class TournamentRun:
 
     def _standing(self) -> tuple[Verdict, ...]:
         laps = laps_of(self._journal.history.attempts, self._tournament, running=True)
-        return current_standing(laps, self._tournament)
+        return current_standing(laps, self._tournament, recorded_headroom(self._journal.history.header))
 
     def _look(self, standing: Sequence[Verdict]) -> None:
         """Ask the e-process whether the evidence suffices; once it does, that is written down."""

@@ -9,7 +9,7 @@ result.json      the result, written with the report when the tournament ends or
 
 Every line of the journal has "at" in epoch seconds, for people, and "elapsed": the seconds that the tournament has been
 running, breaks left out, by a clock that neither a step of the time of day nor a suspended machine disturbs. Kinds:
-  tournament  how it began: the tournament itself, file, options, seed, checksums
+  tournament  how it began: the tournament itself, file, options, seed, checksums, the load driver's headroom
   resumed     it goes on after it was cut off
   start       an attempt at a start begins: race id, command, how many measured blocks earlier attempts have done, and
               "monotonic", the machine's steady clock, by which the lap runner tells when its laps began
