@@ -52,8 +52,8 @@ class FreshIndex:
     """Deletes the index or data stream if there is one of the tracks', creates it, and waits until it is allocated.
 
     Parameters of the operation: ``index``; ``body`` (from :class:`TracksIndex`); ``pipelines`` (as
-    :func:`shared.ownership.put_pipelines`); ``data-stream`` (whether it is one); ``lifecycle`` (its policy, None for none); and those of
-    :class:`WaitForHealth`.
+    :func:`shared.ownership.put_pipelines`); ``data-stream`` (whether it is one); ``lifecycle`` (its policy, None for
+    none); and those of :class:`WaitForHealth`.
     """
 
     async def __call__(self, es: Any, params: dict[str, Any]) -> dict[str, Any]:
