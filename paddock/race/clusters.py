@@ -16,7 +16,7 @@ from paddock.errors import MachineError, UsageError
 from paddock.files import gibibytes
 from paddock.race import DEFAULT_CARS, LARGEST_PORT
 from paddock.rally.clusters import MOST_NODES, TRANSPORT_OFFSET, Cluster, number_nodes
-from paddock.rally.request import OPTIONS_FILE, ClientOptions, read_client_options
+from paddock.rally.request import OPTIONS_FILE, RALLYS_OPTIONS, ClientOptions, read_client_options
 from paddock.sampling import Endpoint, check_cluster
 
 # By the cars' names for them, as their jvm.options turn them into flags.
@@ -83,7 +83,7 @@ def prepare_clusters(asked: Sequence[ClusterOptions], race_id: str, port: int, f
         clusters.append(replace(cluster, nodes=nodes[one.name]))
     check_memory(clusters)
     # Rally gives its own defaults to all clusters only where it is told nothing of any.
-    options = {one.name: told.get(one.name) or {"timeout": 60} for one in asked} if any(told.values()) else {}
+    options = {one.name: {**RALLYS_OPTIONS, **told.get(one.name, {})} for one in asked} if any(told.values()) else {}
     first = told.get(asked[0].name) or {}
     if options:
         notes.append(
@@ -141,10 +141,14 @@ def _started(asked: ClusterOptions, race_id: str, fetch: bool, notes: list[str])
 def _existing(asked: ClusterOptions, fetch: bool) -> tuple[Cluster, dict[str, Any]]:
     """A cluster that is there, and Rally's client options for it."""
     hosts = asked.target_hosts or ""
-    options = read_client_options(asked.client_options)
+    options = read_client_options(asked.client_options, hosts=hosts, cluster=asked.name)
     endpoint = Endpoint.from_client_options(hosts, options.values)
-    if fetch:
-        check_cluster(endpoint)
+    version = check_cluster(endpoint) if fetch else asked.version
+    if asked.version and version != asked.version:
+        raise UsageError(
+            f"The cluster at {hosts} is of Elasticsearch {version}, and its contender says {asked.version}: correct "
+            f"its version, or its target_hosts."
+        )
     plain = tuple(host.strip() for host in hosts.split(",") if host.strip())
     return Cluster(asked.name, None, hosts=plain), dict(options.values)
 

@@ -78,15 +78,17 @@ def prepare(options: RaceOptions, fetch: bool = True, clusters: Sequence[Cluster
     data_path = own_data_path(options.data_path, race_id)
     node_params = {**options.car_params, **({"data_paths": str(data_path)} if data_path else {})}
     combination, notes = _cars(options, node_params)
-    client_options = read_client_options(options.client_options) if options.target_hosts else ClientOptions()
+    client_options = ClientOptions()
     if options.target_hosts:
+        client_options = read_client_options(options.client_options, hosts=options.target_hosts)
         endpoint = Endpoint.from_client_options(options.target_hosts, client_options.values)
         if fetch:
             check_cluster(endpoint)
     if client_options.private:
+        origin = "are not written as Rally reads them" if options.client_options else f"come from {OPTIONS_VARIABLE}"
         notes.append(
-            f"The client options come from {OPTIONS_VARIABLE}; a printed command names {OPTIONS_FILE} in their place: "
-            f"put them into such a file before you repeat the race with it."
+            f"The client options {origin}; a printed command names {OPTIONS_FILE} in their place: put them into such a "
+            f'file, as {{"default": {{...}}}}, before you repeat the race with it.'
         )
     engine = None
     if not options.target_hosts:

@@ -15,11 +15,13 @@ from paddock import paths
 from paddock.engine import Engine
 from paddock.errors import FileError, UsageError
 from paddock.rally import DEFAULT_HTTP_PORT
-from paddock.rally.clusters import Cluster, install_arguments, installation_id, started, target_hosts
+from paddock.rally.clusters import DEFAULT_CLUSTER, Cluster, install_arguments, installation_id, started, target_hosts
 from paddock.rally.privileges import pasted_before
 
 # Client options that the user keeps out of the command line; it stays out of the environment of Rally's processes, too.
 OPTIONS_VARIABLE = "PADDOCK_CLIENT_OPTIONS"
+# Rally's own, which it forgets where a file names any.
+RALLYS_OPTIONS = {"timeout": 60}
 # What a printed command names in the place of a file that is only there while Rally runs.
 OPTIONS_FILE = Path("client-options.json")
 
@@ -277,14 +279,20 @@ def _literal(text: str) -> Any:
     return text
 
 
-def read_client_options(option: str | None, environment: Mapping[str, str] | None = None) -> ClientOptions:
+def read_client_options(
+    option: str | None, environment: Mapping[str, str] | None = None, hosts: str = "", cluster: str = DEFAULT_CLUSTER
+) -> ClientOptions:
     """The options from --client-options (a .json file) or from PADDOCK_CLIENT_OPTIONS; nothing is written.
 
     Secrets on a command line end up in the shell's history and in the list of processes, so they are refused there.
+    Rally is given the user's own file where it can use it; else what it means, in a file that is there while it runs.
 
+    :param hosts: those of --target-hosts.
+    :param cluster: whose options ``values`` are to be, where those of several clusters are named.
     :raises UsageError: if the option is no file, or the contents are no options.
     """
     env = os.environ if environment is None else environment
+    path: Path | None
     if option:
         path = Path(option).expanduser().absolute()
         if path.suffix == ".json" and not path.exists():
@@ -294,14 +302,41 @@ def read_client_options(option: str | None, environment: Mapping[str, str] | Non
                 "--client-options wants the name of a .json file, so that no password is left in the shell's history: "
                 f"write the options into one, or put them into the variable {OPTIONS_VARIABLE}."
             )
-        return ClientOptions(path, {}, _default_cluster(parse_pairs(str(path), "--client-options", private=True)))
-    if env.get(OPTIONS_VARIABLE):
-        values = parse_pairs(env[OPTIONS_VARIABLE], OPTIONS_VARIABLE, private=True)
-        return ClientOptions(None, values if "default" in values else {"default": values}, _default_cluster(values))
-    return ClientOptions()
+        given = parse_pairs(str(path), "--client-options", private=True)
+    elif env.get(OPTIONS_VARIABLE):
+        path, given = None, parse_pairs(env[OPTIONS_VARIABLE], OPTIONS_VARIABLE, private=True)
+    else:
+        return ClientOptions()
+    values = _understood(_of_cluster(given, cluster), hosts)
+    if path and values == given.get(cluster):
+        return ClientOptions(path, {}, values)
+    return ClientOptions(None, {**_named(given), cluster: {**RALLYS_OPTIONS, **values}}, values)
 
 
-def _default_cluster(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of the cluster that is raced: Rally's files may name several clusters."""
-    default = values.get("default")
-    return dict(default) if isinstance(default, dict) else dict(values)
+def _named(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The options by cluster, where they are written so."""
+    return {name: options for name, options in given.items() if isinstance(options, dict)}
+
+
+def _of_cluster(given: Mapping[str, Any], cluster: str) -> dict[str, Any]:
+    """The options of one cluster: Rally's files name clusters, a plain list of options is for any."""
+    named = _named(given)
+    return dict(named.get(cluster, named.get(DEFAULT_CLUSTER, {}))) if named else dict(given)
+
+
+def _understood(options: Mapping[str, Any], hosts: str) -> dict[str, Any]:
+    """The same options as Rally has to be told them: it runs in another folder, and overlooks https:// before a host.
+
+    :raises UsageError: if they name a file that is not there.
+    """
+    told = dict(options)
+    for name in ("ca_certs", "client_cert", "client_key"):
+        if not told.get(name):
+            continue
+        path = Path(str(told[name])).expanduser().absolute()
+        if not path.is_file():
+            raise UsageError(f"The client options name {path} as {name}, and there is no such file: correct it.")
+        told[name] = str(path)
+    if "https://" in hosts and "use_ssl" not in told:
+        told["use_ssl"] = True
+    return told

@@ -203,6 +203,13 @@ class Cluster:
             f"/_nodes/settings,jvm,os,process,plugins,thread_pool,indices?flat_settings=true&filter_path={_INFO_PARTS}"
         )
 
+    def disks(self) -> dict[str, Any]:
+        """The disks of all nodes, and what time it is there."""
+        return self._get(
+            "/_nodes/stats/fs?filter_path=nodes.*.timestamp,nodes.*.fs.total.total_in_bytes,"
+            "nodes.*.fs.total.available_in_bytes"
+        )
+
     def version(self) -> dict[str, Any]:
         """What the root says: the only place that names the version of Lucene."""
         return self._get("/")
@@ -238,9 +245,10 @@ class Cluster:
         raise Unreachable(f"No answer from the cluster ({type(cause).__name__}).") from cause
 
 
-def check_cluster(endpoint: Endpoint) -> None:
+def check_cluster(endpoint: Endpoint) -> str:
     """Ask a cluster who it is, before anything is made or started for a race against it.
 
+    :returns: the version of its Elasticsearch.
     :raises MachineError: if nothing answers there, or not to us: certificate, login, an error.
     :raises UsageError: if what answers cannot be raced: no Elasticsearch, or a serverless one.
     """
@@ -262,6 +270,7 @@ def check_cluster(endpoint: Endpoint) -> None:
             f"The cluster at {where} is serverless: it hides the nodes, their figures and most index settings, which "
             f"races are about. Take a cluster of nodes for --target-hosts."
         )
+    return str(found["number"])
 
 
 def lucene_version(endpoint: Endpoint) -> str:
@@ -285,11 +294,9 @@ def _not_reached(where: str, cause: BaseException | None) -> str:
     """The sentence for a cluster from which no answer came."""
     if isinstance(cause, urllib3.exceptions.SSLError):
         reason = cause.args[0] if cause.args else None
-        if isinstance(reason, ssl.SSLCertVerificationError) or "certificate" in str(cause).lower():
-            return (
-                f"The certificate of {where} cannot be verified ({getattr(reason, 'verify_message', '') or reason}): "
-                f"name the file of its authority as ca_certs in the client options, or say verify_certs: false there."
-            )
+        texts = str(cause).lower()
+        if isinstance(reason, ssl.SSLCertVerificationError) or "certificate" in texts or "doesn't match" in texts:
+            return _not_trusted(where, reason)
         return (
             f"What answers at {where} speaks no TLS that is understood here ({getattr(reason, 'reason', reason)}): "
             f"leave https:// and use_ssl out if it speaks plain HTTP."
@@ -305,6 +312,26 @@ def _not_reached(where: str, cause: BaseException | None) -> str:
         return f"Nothing answers at {where} within {PATIENCE:.0f} s: start the cluster, or correct --target-hosts."
     reason = str(getattr(cause, "__context__", None) or cause or "no connection").rpartition("] ")[2]
     return f"Nothing answers at {where} ({reason}): start the cluster, or correct --target-hosts."
+
+
+def _not_trusted(where: str, reason: Any) -> str:
+    """The sentence for a certificate that cannot be verified; nothing was sent to whoever showed it."""
+    said = str(getattr(reason, "verify_message", "") or reason)
+    if "expired" in said or "not yet valid" in said:
+        state = "has expired" if "expired" in said else "is not valid yet"
+        return (
+            f"The certificate of {where} {state}: have it renewed, or correct the clock of this machine; "
+            f"verify_certs: false in the client options would go on without looking at it."
+        )
+    if "match" in said:
+        return (
+            f"The certificate of {where} is made out to another name ({said}): name the cluster in --target-hosts as "
+            f"its certificate does."
+        )
+    return (
+        f"The certificate of {where} cannot be verified ({said}): name the file of its authority as ca_certs in the "
+        f"client options, or say verify_certs: false there."
+    )
 
 
 def _not_let_in(where: str, error: BadAnswer, endpoint: Endpoint) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from paddock import cars
 from paddock.engine import EMBEDDED
@@ -48,7 +48,7 @@ def problems(tournament: Tournament) -> Iterator[tuple[str, str]]:
         yield f"the metric '{tournament.metric.name}' needs searches: add 'searches: 20'.", "metric:"
     for contender in tournament.contenders:
         building = {"cars": contender.cars, "car_params": contender.car_params or None, "nodes": contender.nodes}
-        building |= {name: getattr(contender, name) for name in ("version", "engine", "java", "data_path")}
+        building |= {name: getattr(contender, name) for name in ("engine", "java", "data_path")}
         named = [name for name, value in building.items() if value is not None]
         if contender.target_hosts and named:
             yield (
@@ -74,6 +74,7 @@ def problems(tournament: Tournament) -> Iterator[tuple[str, str]]:
                 f"target_hosts name fewer: name all of them.",
                 contender.name,
             )
+    yield from _sharing_problems(tournament.contenders)
     hosted = [one.name for one in tournament.contenders if one.target_hosts]
     if hosted and len(hosted) < len(tournament.contenders):
         yield (
@@ -83,6 +84,29 @@ def problems(tournament: Tournament) -> Iterator[tuple[str, str]]:
         )
     if hosted and tournament.starts > 1:
         yield "a cluster that is there is not started anew: set starts to 1.", "starts:"
+
+
+def _sharing_problems(contenders: Sequence[Contender]) -> Iterator[tuple[str, str]]:
+    """Contenders on one cluster that is there, which cannot be what both say."""
+    first: dict[frozenset[str], Contender] = {}
+    for contender in contenders:
+        hosts = frozenset(host.strip() for host in (contender.target_hosts or "").split(",") if host.strip())
+        other = first.setdefault(hosts, contender)
+        if not hosts or other is contender:
+            continue
+        for what, mine, theirs in (
+            ("Elasticsearch", contender.version, other.version),
+            ("client_options", contender.client_options, other.client_options),
+        ):
+            if mine != theirs:
+                # Client options may hold a password.
+                both = f" ({theirs or 'none'} and {mine or 'none'})" if what == "Elasticsearch" else ""
+                yield (
+                    f"'{other.name}' and '{contender.name}' are one cluster ({', '.join(sorted(hosts))}) and cannot "
+                    f"share it, because they name different {what}{both}: give each its own target_hosts, or both "
+                    f"the same {what}.",
+                    contender.name,
+                )
 
 
 def _level_problems(tournament: Tournament, contender: Contender) -> Iterator[tuple[str, str]]:

@@ -76,7 +76,11 @@ def _target(options: TournamentOptions | None) -> str | None:
 def _made_of(tournament: Tournament, contender: Contender, options: TournamentOptions) -> dict[str, Any]:
     """The options of its cluster but for the name."""
     if hosts := contender.target_hosts or options.target_hosts:
-        return {"target_hosts": hosts, "client_options": contender.client_options or options.client_options}
+        return {
+            "target_hosts": hosts,
+            "client_options": contender.client_options or options.client_options,
+            "version": contender.version,
+        }
     return {
         "car": tuple(contender.cars if contender.cars is not None else tournament.cars) or DEFAULT_CARS,
         "car_params": {**tournament.car_params, **contender.car_params},

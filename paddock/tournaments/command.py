@@ -108,7 +108,7 @@ def run_tournament(
             checksums=store.input_checksums(tournament.track, file),
             corpora=checked.corpora,
             software=checked.software,
-            circumstances=_circumstances(options),
+            circumstances=_circumstances(options, tournament),
             headroom=plain(headroom),
             expected_minutes=plan.minutes,
             resolvable=resolvable(plan),
@@ -155,9 +155,10 @@ def _run(setting: Setting, journal: Journal, keep: Callable[[Result], object]) -
     return result_of(stored)
 
 
-def _circumstances(options: TournamentOptions) -> dict[str, str]:
+def _circumstances(options: TournamentOptions, tournament: Tournament) -> dict[str, str]:
     """This machine and the software on it, for the report."""
-    data = None if options.target_hosts else Path(options.data_path or paths.benchmarks_folder())
+    elsewhere = options.target_hosts or any(one.target_hosts for one in tournament.contenders)
+    data = None if elsewhere else Path(options.data_path or paths.benchmarks_folder())
     return {**circumstances(data), "Python": platform.python_version(), "Paddock": paddock_version()}
 
 

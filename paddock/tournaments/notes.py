@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import statistics
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from paddock.sampling.described import CLOCK
 from paddock.statistics.series import FEWEST_BULKS, FrontCut, Steadiness, SteadyState, steady_state
 from paddock.statistics.starts import Units
 from paddock.tournaments.cautions import (
@@ -26,6 +28,8 @@ from paddock.tournaments.pairing import counting, pooled_freshness
 from paddock.tournaments.store import BUDGET, FAILED_RACES, INTERRUPTED, History
 
 SETTINGS = "index settings in force"
+_CLOCK_TOLERANCE = 1.0  # seconds
+_SECONDS = re.compile(r"(?:^|: )(-?[0-9]+\.[0-9])(?=;|$)")
 
 
 def recorded_circumstances(history: History) -> dict[str, str]:
@@ -84,6 +88,7 @@ def all_notes(
         *_end(history, tournament, stopped),
         *_reach(pairs),
         *_cautions(history, tournament, laps, shares(undisturbed(headroom), rates)),
+        *_clusters(tournament, history),
         *_warm_up(history, tournament, cut),
         *_read_back(laps),
         *_freshness(laps, tournament),
@@ -178,6 +183,25 @@ def _cautions(
     yield from (f"{text[0].upper()}{text[1:]}" for text in sentences if text)
     if tournament.different_answers and any(lap.answers for lap in laps):
         yield f"Searches need not find the same in all contenders: {tournament.different_answers}"
+
+
+def _clusters(tournament: Tournament, history: History) -> Iterator[str]:
+    """What a comparison of clusters that are there is one of, and whose clock is another."""
+    hosts = {one.target_hosts: one.name for one in reversed(tournament.contenders) if one.target_hosts}
+    if len(hosts) > 1:
+        names = [f"'{name}'" for name in reversed(hosts.values())]
+        # Whether two addresses are one machine cannot be known from here.
+        yield (
+            f"{', '.join(names[:-1])} and {names[-1]} are clusters that were there: unless they stand on machines that "
+            f"they share, a difference is one of the machines, of their neighbours and of the network between them and "
+            f"here, too, not of Elasticsearch alone."
+        )
+    off = {text for attempt in history.attempts if (text := attempt.circumstances.get(CLOCK, ""))}
+    if any(abs(float(number)) > _CLOCK_TOLERANCE for text in off for number in _SECONDS.findall(text)):
+        yield (
+            f"Clocks differ from that of this machine ({CLOCK}: {'; '.join(sorted(off))}): no figure of a lap uses "
+            f"theirs, but the times in the logs of their nodes are shifted."
+        )
 
 
 def _warm_up(history: History, tournament: Tournament, cut: Sequence[FrontCut]) -> Iterator[str]:

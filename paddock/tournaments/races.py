@@ -174,7 +174,8 @@ def race_options(
             **({"lap_read_back": tournament.read_back} if tournament.read_back else {}),
         },
         car_params=node.car_params,
-        version=first.version or options.version,
+        # What a contender that is there says of its version is checked with its cluster.
+        version=(first.version if own_node else None) or options.version,
         engine=first.engine or options.engine,
         java=first.java or options.java,
         target_hosts=node.target_hosts,
@@ -212,13 +213,13 @@ def _span(start: Start, stored: Stored, race_id: str, waits: bool) -> dict[str, 
 def race_circumstances(
     race: PreparedRace,
     told: Mapping[str, Any],
-    lucene: Mapping[str, str],
+    clusters: Mapping[str, Mapping[str, str]],
     contenders: Mapping[str, Sequence[str]],
 ) -> dict[str, str]:
     """What a start has run on, for the report.
 
     :param told: what Rally says of the race.
-    :param lucene: the Lucene of each cluster.
+    :param clusters: what each cluster has told of itself, name -> text.
     :param contenders: the names of those that run on each cluster.
     """
     found = {"track revision": str(told.get("track-revision") or "")}
@@ -226,19 +227,20 @@ def race_circumstances(
         found[CORPUS] = corpus_text(race.corpus)
     if race.request.clusters:
         by_cluster = {
-            ", ".join(contenders[one.name]): {**_cluster_circumstances(one), "Lucene": lucene.get(one.name, "")}
+            ", ".join(contenders[one.name]): {**_cluster_circumstances(one), **clusters.get(one.name, {})}
             for one in race.request.clusters
         }
         for name in dict.fromkeys(name for values in by_cluster.values() for name in values):
             found[name] = _told_apart({who: values.get(name, "") for who, values in by_cluster.items()})
     else:
-        found["Lucene"] = lucene.get(DEFAULT_CLUSTER, "")
+        found |= clusters.get(DEFAULT_CLUSTER, {})
     if (engine := race.request.engine) is not None:
         found |= {"cars": ",".join(race.request.cars), **_engine_circumstances(engine)}
     elif not race.request.clusters:
         found["cars"] = ",".join(race.request.cars)
-        found["Elasticsearch"] = str(told.get("cluster", {}).get("distribution-version") or "unknown")
         found["target hosts"] = race.request.hosts
+        if "Elasticsearch" not in found:
+            found["Elasticsearch"] = str(told.get("cluster", {}).get("distribution-version") or "unknown")
     if told.get("rally-version"):
         found["Rally"] = str(told["rally-version"])
     return {name: text for name, text in found.items() if text}

@@ -22,7 +22,7 @@ from paddock.rally.outcome import race_file
 from paddock.rally.process import Note, TaskProgress
 from paddock.rally.request import printable
 from paddock.rally.run import run_race_alone
-from paddock.sampling import Endpoint, lucene_version
+from paddock.sampling import Endpoint, described, lucene_version
 from paddock.tournaments.analysis import current_standing, is_decided
 from paddock.tournaments.headroom import recorded_headroom
 from paddock.tournaments.laps import CUT_OFF, DONE, FAILED, Attempt, LapLines, blocks_done, laps_of
@@ -245,7 +245,7 @@ class _Watch:
         self._nodes = nodes
         self._spans = list(spans)
         self._lines = LapLines(run.stored.lap_journal(race.request.race_id))
-        self._lucene: dict[str, str] = {}
+        self._told: dict[str, dict[str, str]] = {}
         self._launch: Future[None] | None = None
         self._launcher = ThreadPoolExecutor(1)
         self._over = False
@@ -253,7 +253,9 @@ class _Watch:
         self._broken = False
 
     def started(self, processes: RaceProcesses) -> None:
-        """Nothing to do: the lap runner measures."""
+        """Clusters that are there are asked what they are before anything else is; the lap runner measures."""
+        if not self._race.request.starts_nodes:
+            self._told = {name: described(endpoint) for name, endpoint in self._endpoints().items()}
 
     def progress(self, event: TaskProgress | Note) -> None:
         self._run.said(event)
@@ -264,8 +266,8 @@ class _Watch:
         if self._broken or self._has_lost_a_node():
             return  # what laps there still are have run on what was left
         for start, group in itertools.groupby(self._lines.read(), lambda line: line.get("start")):
-            if not self._lucene:
-                self._lucene = self._ask()  # in the warm-up, and as cheap as a question can be
+            if not self._told:  # in the warm-up, and as cheap as a question can be
+                self._told = {name: {"Lucene": lucene_version(one)} for name, one in self._endpoints().items()}
             if start in (None, self._spans[0].number) and self._run.laps_arrived(list(group)) == self._spans[0].laps:
                 self._next_start()
 
@@ -332,15 +334,15 @@ class _Watch:
 
     def _circumstances(self) -> dict[str, str]:
         told = read_record(race_file(self._race.request.race_id))
-        return race_circumstances(self._race, told, self._lucene, self._run.contenders_on)
+        return race_circumstances(self._race, told, self._told, self._run.contenders_on)
 
-    def _ask(self) -> dict[str, str]:
-        """The Lucene of each cluster."""
+    def _endpoints(self) -> dict[str, Endpoint]:
+        """Where each cluster answers."""
         request = self._race.request
         hosts = {one.name: ",".join(one.addresses) for one in request.clusters} or {DEFAULT_CLUSTER: request.hosts}
         private = request.client_options.private
         return {
-            name: lucene_version(Endpoint.from_client_options(text, private.get(name) or request.client_options.values))
+            name: Endpoint.from_client_options(text, private.get(name) or request.client_options.values)
             for name, text in hosts.items()
         }
 

@@ -33,7 +33,8 @@ def test_somebodys_clusters_are_named_to_rally_and_their_passwords_to_nobody(tmp
     assert not request.starts_nodes
     words = arguments(request)
     assert f"--target-hosts={json.dumps({'default': [one.host], 'theirs': [other.host]})}" in words
-    assert request.client_options.private == {"default": {"timeout": 60}, "theirs": json.loads(secret.read_text())}
+    told = {"timeout": 60, **json.loads(secret.read_text())}
+    assert request.client_options.private == {"default": {"timeout": 60}, "theirs": told}
     assert "s3cret" not in f"{words} {printable(request)} {request}"
 
 
@@ -98,3 +99,14 @@ def test_whoever_repeats_a_race_is_told_of_its_client_options(tmp_path: Path) ->
     prepared = prepare_clusters(asked, "race-1", 39200, fetch=False)
     assert "those of each cluster by its name (default, b)" in prepared.notes[0]
     assert "hush" not in repr(prepared)
+
+
+def test_a_cluster_of_another_version_than_its_contender_says() -> None:
+    """Before anything is started; the one that it says is raced."""
+    with FakeElasticsearch() as fake:
+        said = ClusterOptions("default", target_hosts=fake.host, version="8.8.2")
+        assert prepare_clusters([said], "race-1", 39200, fetch=True).clusters[0].hosts == (fake.host,)
+        wrong = ClusterOptions("default", target_hosts=fake.host, version="9.2.4")
+        sentence = f"The cluster at {fake.host} is of Elasticsearch 8.8.2, and its contender says 9.2.4: correct"
+        with pytest.raises(UsageError, match=sentence):
+            prepare_clusters([wrong], "race-1", 39200, fetch=True)

@@ -21,11 +21,44 @@ def test_options_from_a_file(tmp_path: Path) -> None:
     assert options.values["use_ssl"] is True
 
 
+RELATIVE = {"api_key": "hush", "ca_certs": "ca.pem"}
+
+
+@pytest.mark.parametrize("written", [RELATIVE, {"default": RELATIVE}])
+def test_what_rally_would_not_understand_is_told_it_in_its_own_way(
+    written: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file without the name of a cluster, a path from here, https:// before a host: all work, in a private file."""
+    (tmp_path / "ca.pem").touch()
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "cluster.json"
+    file.write_text(json.dumps(written))
+    read = read_client_options(str(file), {}, hosts="https://es:9243")
+    told = {"timeout": 60, "api_key": "hush", "ca_certs": str(tmp_path / "ca.pem"), "use_ssl": True}
+    assert (read.file, read.private) == (None, {"default": told})
+
+
+def test_each_cluster_has_its_own(tmp_path: Path) -> None:
+    """A file, or the variable, may name several clusters; one that is not named has those of the default."""
+    both = json.dumps({"default": {"api_key": "a"}, "theirs": {"api_key": "b"}})
+    file = tmp_path / "clusters.json"
+    file.write_text(both)
+    for option, environment in ((str(file), {}), (None, {VARIABLE: both})):
+        for name, key in (("theirs", "b"), ("other", "a")):
+            assert read_client_options(option, environment, cluster=name).values["api_key"] == key
+
+
+def test_a_certificate_that_is_not_there_is_named() -> None:
+    """Else somebody would look for a cluster that does not answer."""
+    with pytest.raises(UsageError, match=r"name /no/such\.pem as ca_certs, and there is no such file: correct it"):
+        read_client_options(None, {VARIABLE: '{"ca_certs": "/no/such.pem"}'})
+
+
 def test_options_from_the_environment_are_written_nowhere(rally_home: Path) -> None:
     """Rally is given them in a file when it starts, not before: a race that is refused leaves no password behind."""
     options = read_client_options(None, {VARIABLE: "use_ssl:true,basic_auth_password:hush"})
     assert options.file is None
-    assert options.private == {"default": {"use_ssl": True, "basic_auth_password": "hush"}}
+    assert options.private == {"default": {"timeout": 60, "use_ssl": True, "basic_auth_password": "hush"}}
     assert list(rally_home.rglob("*")) == []
 
 

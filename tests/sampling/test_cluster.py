@@ -14,6 +14,7 @@ import pytest
 
 from paddock.errors import MachineError, UsageError
 from paddock.sampling.cluster import Cluster, Endpoint, Unreachable, check_cluster
+from tests.authority import Authority
 from tests.sampling.fake_elasticsearch import FakeElasticsearch
 
 
@@ -188,6 +189,41 @@ def test_a_certificate_in_the_way_is_named(server: FakeElasticsearch) -> None:
     assert said.startswith(f"The certificate of https://{server.host} cannot be verified (self")
     assert "ca_certs" in said
     assert "verify_certs: false" in said
+
+
+@pytest.mark.parametrize(
+    ("hosts", "days", "told"),
+    [
+        (("127.0.0.1",), -1, "has expired: have it renewed"),
+        (("192.0.2.7", "es.example.org"), 1, "is made out to another name ("),
+    ],
+)
+def test_a_certificate_of_the_right_authority_may_still_be_wrong(
+    tmp_path: Path, hosts: tuple[str, ...], days: int, told: str
+) -> None:
+    """One that is over, and one for another host: neither sentence sends the user to look for an authority."""
+    authority = Authority(tmp_path)
+    certificate, key = authority.sign("server", hosts, days)
+    both = tmp_path / "both.pem"
+    both.write_bytes(certificate.read_bytes() + key.read_bytes())
+    with FakeElasticsearch(certificate=both) as fake:
+        said = refused(f"https://{fake.host}", ca_certs=str(authority.certificate), api_key="geheim")
+        assert said.startswith(f"The certificate of https://{fake.host} {told}")
+        assert fake.asked == []
+    assert "geheim" not in said
+    assert "name the file of its authority" not in said
+
+
+def test_a_certificate_of_another_authority(tmp_path: Path) -> None:
+    """ca_certs names one that has not signed it."""
+    authority, other = Authority(tmp_path), Authority(tmp_path, "Another")
+    certificate, key = authority.sign("server")
+    both = tmp_path / "both.pem"
+    both.write_bytes(certificate.read_bytes() + key.read_bytes())
+    with FakeElasticsearch(certificate=both) as fake:
+        said = refused(f"https://{fake.host}", ca_certs=str(other.certificate))
+        assert "cannot be verified (unable to get local issuer certificate): name the file of its authority" in said
+        check_cluster(Endpoint.from_client_options(f"https://{fake.host}", {"ca_certs": str(authority.certificate)}))
 
 
 def test_tls_where_there_is_none_and_none_where_it_is_wanted(server: FakeElasticsearch) -> None:

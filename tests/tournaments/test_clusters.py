@@ -83,6 +83,10 @@ def test_one_node_for_all_is_rallys_to_start(definition: Write) -> None:
         ({"target_hosts": '{"default": ["a:9200"]}'}, "target_hosts of 'b' are those of its one cluster"),
         ({"target_hosts": " , "}, "target_hosts of 'b' are those of its one cluster"),
         ({"client_options": "x.json"}, "for a cluster that is there: name its target_hosts"),
+        (
+            {"target_hosts": "a:9200", "version": "8.8.2", "engine": "official"},
+            "and engine would build another",
+        ),
         ({"nodes": 0}, "less than the minimum|0"),
         ({"cars": ["1gheap"], "car_params": {"processorz": 1}}, "processorz"),
     ],
@@ -92,6 +96,24 @@ def test_clusters_that_cannot_be_are_refused(definition: Write, contender: dict[
     contenders = [{"name": "a"}, {"name": "b", **contender}]
     with pytest.raises(FileError, match=told):
         read_tournament(definition(challenge="settings", contenders=contenders, baseline="a"))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "told"),
+    [
+        ({"version": "8.8.2"}, {"version": "9.2.4"}, r"different Elasticsearch \(8.8.2 for 'a', 9.2.4 for 'b'\)"),
+        ({"client_options": "x.json"}, {}, r"different client_options \(x.json for 'a', none for 'b'\)"),
+    ],
+)
+def test_one_cluster_cannot_be_two(definition: Write, one: dict, other: dict, told: str) -> None:
+    """Two contenders on the same hosts, in whatever order these are named, are what both say."""
+    contenders = [{"name": "a", "target_hosts": "x:1,y:1", **one}, {"name": "b", "target_hosts": "y:1, x:1", **other}]
+    sentence = rf"'a' and 'b' are one cluster \(x:1, y:1\) and cannot share it, because they name {told}"
+    with pytest.raises(FileError, match=sentence):
+        read_tournament(definition(challenge="settings", contenders=contenders, baseline="a"))
+    same = [{**contender, **one} for contender in contenders]
+    if "version" not in other:
+        read_tournament(definition(challenge="settings", contenders=same, baseline="a"))
 
 
 def test_clusters_that_are_there_are_not_started_anew(definition: Write) -> None:

@@ -50,6 +50,9 @@ class FakeElasticsearch(RequestContextHolder):
         self._bulks = 0
         self.on_search: Callable[[int, dict[str, Any]], Any] = lambda number, request: None
         self.on_findings: Callable[[dict[str, Any]], Any] = lambda request: None
+        # Mappings by the name of the index; "made" says what else is there, by kind and name, as the cluster tells it.
+        self.mappings: dict[str, Any] = {}
+        self.made: dict[tuple[str, str], Any] = {}
         self.kept: dict[str, Any] = {}
         self.on_kept: Callable[[Any], Any] = lambda document: document
         self._searches = 0
@@ -72,14 +75,39 @@ class FakeElasticsearch(RequestContextHolder):
         if self.gone:
             raise elasticsearch.ConnectionError("Connection refused")
 
+    async def get_mapping(self, index: str) -> dict[str, Any]:
+        await self._called("get_mapping", index=index)
+        if index not in self.mappings:
+            raise elasticsearch.NotFoundError("index_not_found_exception", meta(404), {})
+        return {index: {"mappings": self.mappings[index]}}
+
     async def delete(self, index: str) -> None:
         await self._called("delete", index=index)
         self.documents, self.markers, self.searchable = [], [], []
+        self.mappings.pop(index, None)
 
     async def create(self, index: str, settings: Any, mappings: Any) -> None:
         await self._called("create", index=index, settings=settings, mappings=mappings)
         if self.refuse_index:
             raise elasticsearch.BadRequestError("illegal_argument_exception", meta(400), {})
+        self.mappings[index] = mappings
+
+    async def _get(self, kind: str, names: str) -> dict[str, Any]:
+        await self._called(f"get_{kind}", names=names)
+        found = {name: made for (one, name), made in self.made.items() if one == kind and name in names.split(",")}
+        if not found:
+            raise elasticsearch.NotFoundError("resource_not_found_exception", meta(404), {})
+        return found
+
+    async def get_pipeline(self, id: str) -> dict[str, Any]:  # noqa: A002 - the client's name
+        return await self._get("pipeline", id)
+
+    async def get_lifecycle(self, name: str) -> dict[str, Any]:
+        return await self._get("lifecycle", name)
+
+    async def get_index_template(self, name: str) -> dict[str, Any]:
+        found = await self._get("index_template", name)
+        return {"index_templates": [{"name": one, "index_template": made} for one, made in found.items()]}
 
     async def put_pipeline(self, **request: Any) -> None:
         await self._called("put_pipeline", **request)
@@ -93,6 +121,7 @@ class FakeElasticsearch(RequestContextHolder):
     async def delete_data_stream(self, **request: Any) -> None:
         await self._called("delete_data_stream", **request)
         self.documents = []
+        self.mappings.pop(request["name"], None)
 
     async def create_data_stream(self, **request: Any) -> None:
         await self._called("create_data_stream", **request)
@@ -180,8 +209,10 @@ class FakeElasticsearch(RequestContextHolder):
         changed = self.on_search(self._searches, request) or {}
         return RawAnswer(json.dumps({**answer, **changed}).encode())
 
-    async def info(self, metric: str) -> dict[str, Any]:
-        """A node on another machine."""
+    async def info(self, metric: str | None = None) -> dict[str, Any]:
+        """A node on another machine; or what answers at the root."""
+        if metric is None:
+            return {"cluster_name": "theirs"}
         return {"nodes": {"one": {"ip": "192.0.2.1", "process": {"id": 1}}}}
 
     async def stats(self, metric: str, index: str | None = None) -> dict[str, Any]:

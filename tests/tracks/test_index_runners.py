@@ -22,6 +22,7 @@ from tests.tracks.rendered import build
 
 BODY = {"settings": {"index.refresh_interval": "1s"}, "mappings": {"dynamic": "strict"}}
 FRESH = {"index": "logs", "status": "green", "body": BODY}
+OURS = {"dynamic": "strict", "_meta": {"made_by": "paddock"}}
 
 
 class Unhealthy(FakeElasticsearch):
@@ -61,10 +62,10 @@ def settled(index: FakeElasticsearch, expected: int, patience: float = 5, **chan
 def test_a_fresh_index_is_deleted_created_and_awaited() -> None:
     """In this order, with the body that the parameter source gives, and its health is recorded with the race."""
     index = FakeElasticsearch()
-    index.documents = [b"of an earlier race"]
+    index.documents, index.mappings = [b"of an earlier race"], {"logs": OURS}
     assert called(FreshIndex(), index, FRESH)["cluster-status"] == "green"
-    assert [name for name in index.names() if name != "options"] == ["delete", "create", "health"]
-    assert ("create", {"index": "logs", **BODY}) in index.calls
+    assert [name for name in index.names() if name != "options"] == ["get_mapping", "delete", "create", "health"]
+    assert ("create", {"index": "logs", **BODY, "mappings": OURS}) in index.calls
     assert ("options", {"ignore_status": 404, "request_timeout": 600}) in index.calls
     assert index.documents == []
 
@@ -77,25 +78,29 @@ def test_pipelines_are_there_before_the_index_that_uses_them() -> None:
     """An index whose default pipeline does not exist would refuse every document."""
     index = FakeElasticsearch()
     called(FreshIndex(), index, {**FRESH, "pipelines": PARSING})
-    assert [name for name in index.names() if name != "options"] == ["put_pipeline", "delete", "create", "health"]
-    assert ("put_pipeline", {"id": "parse", **PARSING["parse"]}) in index.calls
+    names = [name for name in index.names() if name != "options"]
+    assert names == ["get_pipeline", "put_pipeline", "get_mapping", "create", "health"]
+    assert ("put_pipeline", {"id": "parse", **PARSING["parse"], "meta": {"made_by": "paddock"}}) in index.calls
 
 
 def test_a_fresh_data_stream_is_made_after_a_template_with_the_tracks_body() -> None:
     """The old one goes, its policy and its template come, then the stream; nothing is done to an index of that name."""
     index = FakeElasticsearch()
+    index.mappings = {"logs": OURS}
     called(FreshIndex(), index, {**FRESH, "data-stream": True, "lifecycle": ROLLOVER})
     calls = dict(index.calls)
     assert [name for name in index.names() if name != "options"] == [
-        *("delete_data_stream", "put_lifecycle", "put_index_template", "create_data_stream", "health"),
+        *("get_mapping", "delete_data_stream", "get_lifecycle", "put_lifecycle"),
+        *("get_index_template", "put_index_template", "create_data_stream", "health"),
     ]
-    assert calls["put_lifecycle"] == {"name": "logs", "policy": ROLLOVER}
+    mark = {"made_by": "paddock"}
+    assert calls["put_lifecycle"] == {"name": "logs", "policy": {**ROLLOVER, "_meta": mark}}
     settings = {**BODY["settings"], "index.lifecycle.name": "logs"}
     template = calls["put_index_template"]
-    assert template["template"] == {**BODY, "settings": settings}
-    assert (template["index_patterns"], template["data_stream"]) == (["logs"], {})
+    assert template["template"] == {"mappings": OURS, "settings": settings}
+    assert (template["index_patterns"], template["data_stream"], template["meta"]) == (["logs"], {}, mark)
     called(FreshIndex(), index, {**FRESH, "data-stream": True})
-    assert dict(index.calls)["put_index_template"]["template"] == BODY
+    assert dict(index.calls)["put_index_template"]["template"] == {**BODY, "mappings": OURS}
 
 
 @pytest.mark.parametrize("name", tracks.track_names())

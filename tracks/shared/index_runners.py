@@ -17,8 +17,9 @@ from esrally.track.params import ParamSource
 
 from shared.corpora import documents_to_index
 from shared.lap_figures import wait_for_merges
+from shared.ownership import delete_own, marked, put_lifecycle, put_pipelines, put_template
 
-_PATIENCE = 600  # seconds for deleting or refreshing an index
+_PATIENCE = 600  # seconds for refreshing an index
 _HEALTH_PATIENCE = 60  # seconds until an index is allocated
 _MERGE_PATIENCE = 3600  # seconds: the last merges of a large index have much to write
 
@@ -48,26 +49,27 @@ class TracksIndex(ParamSource):
 
 
 class FreshIndex:
-    """Deletes the index or data stream if there is one, creates it, and waits until it is allocated.
+    """Deletes the index or data stream if there is one of the tracks', creates it, and waits until it is allocated.
 
     Parameters of the operation: ``index``; ``body`` (from :class:`TracksIndex`); ``pipelines`` (as
-    :func:`put_pipelines`); ``data-stream`` (whether it is one); ``lifecycle`` (its policy, None for none); and those of
-    :class:`WaitForHealth`.
+    :func:`shared.ownership.put_pipelines`); ``data-stream`` (whether it is one); ``lifecycle`` (its policy, None for
+    none); and those of :class:`WaitForHealth`.
     """
 
     async def __call__(self, es: Any, params: dict[str, Any]) -> dict[str, Any]:
         """Do it once.
 
         :raises exceptions.RallyTaskAssertionError: if Elasticsearch refuses the index, or it is not healthy in time.
+        :raises shared.ownership.SomebodyElses: if what is there under that name is not the tracks'.
         """
-        index = params["index"]
+        index, body = params["index"], params["body"]
         try:
             await put_pipelines(es, params.get("pipelines"))
+            await delete_own(es, index, bool(params.get("data-stream")))
             if params.get("data-stream"):
-                await _fresh_data_stream(es, index, params["body"], params.get("lifecycle"))
+                await _new_data_stream(es, index, body, params.get("lifecycle"))
             else:
-                await es.options(ignore_status=404, request_timeout=_PATIENCE).indices.delete(index=index)
-                await es.indices.create(index=index, **params["body"])
+                await es.indices.create(index=index, **{**body, "mappings": marked(body.get("mappings") or {})})
         except elasticsearch.ApiError as error:
             raise exceptions.RallyTaskAssertionError(
                 f"Elasticsearch refused to create the index '{index}': {_reason(error)}. "
@@ -79,27 +81,14 @@ class FreshIndex:
         return "fresh-index"
 
 
-async def put_pipelines(es: Any, pipelines: Mapping[str, Mapping[str, Any]] | None) -> None:
-    """Make the node's ingest pipelines what they are to be.
-
-    :param pipelines: definitions by name, each with its ``processors``; an index uses the one that its setting
-        index.default_pipeline names.
-    """
-    for name, definition in (pipelines or {}).items():
-        await es.ingest.put_pipeline(id=name, **definition)
-
-
-async def _fresh_data_stream(es: Any, name: str, body: Mapping[str, Any], lifecycle: Mapping[str, Any] | None) -> None:
-    """An empty data stream, whose indices are made after a template of its name, and its lifecycle policy."""
-    await es.options(ignore_status=404, request_timeout=_PATIENCE).indices.delete_data_stream(name=name)
-    template = dict(body)
+async def _new_data_stream(es: Any, name: str, body: Mapping[str, Any], lifecycle: Mapping[str, Any] | None) -> None:
+    """A data stream, whose indices are made after a template of its name, and its lifecycle policy."""
+    template = {**body, "mappings": marked(body.get("mappings") or {})}
     if lifecycle is not None:
-        await es.ilm.put_lifecycle(name=name, policy=lifecycle)
+        await put_lifecycle(es, name, lifecycle)
         template["settings"] = {**body.get("settings", {}), "index.lifecycle.name": name}
     # A priority above those of the templates that Elastic's own distribution brings (100 to 200).
-    await es.indices.put_index_template(
-        name=name, index_patterns=[name], data_stream={}, template=template, priority=500
-    )
+    await put_template(es, name, index_patterns=[name], data_stream={}, template=template, priority=500)
     await es.indices.create_data_stream(name=name)
 
 

@@ -15,7 +15,7 @@ from esrally import exceptions
 
 from shared.disturbance import Disturbance
 from shared.freshness import FreshnessProbe
-from shared.index_runners import WaitForHealth, put_pipelines
+from shared.index_runners import WaitForHealth
 from shared.lap_documents import bulks, sources
 from shared.lap_figures import (
     index_actions,
@@ -30,6 +30,7 @@ from shared.lap_load import Load, index_documents
 from shared.lap_plan import Lap
 from shared.lap_searches import SearchFailed, search
 from shared.node_processes import NodeProcesses, local_nodes
+from shared.ownership import SomebodyElses, delete_own, marked, put_pipelines
 from shared.read_back import read_back
 from shared.request_contexts import unmeasured
 
@@ -59,6 +60,7 @@ class RunLap:
         :param clients: Rally's clients by the name of their cluster.
         :raises exceptions.RallyAssertionError: if its cluster is none of those of the race, or no node of it answers
             any more; the lap is in the journal all the same.
+        :raises shared.ownership.SomebodyElses: if what is there under the name of the lap's index is not the tracks'.
         """
         lap: Lap = params["lap"]
         if lap.cluster not in clients:
@@ -69,8 +71,12 @@ class RunLap:
         es = clients[lap.cluster]
         load, record = Load(), _circumstances(lap)
         problems: list[str] = []
+        foreign: SomebodyElses | None = None
         try:
             load = await self._run(es, lap, record, problems)
+        except SomebodyElses as error:
+            foreign = error
+            problems.append(str(error))
         except exceptions.RallyTaskAssertionError as error:
             problems.append(str(error))
         except elasticsearch.ApiError as error:
@@ -83,6 +89,8 @@ class RunLap:
         record["void"] = "; ".join(problems) or None
         if lap.journal is not None:
             append_lap(lap.journal, record)
+        if foreign:
+            raise foreign
         if gone:
             raise exceptions.RallyAssertionError(
                 f"Lap {lap.number} ({lap.level}): {record['void']}. See the log of the node for the reason."
@@ -98,7 +106,8 @@ class RunLap:
             await _delete(es, lap.index)
             await asyncio.sleep(lap.rest)
             await put_pipelines(es, lap.pipelines)
-            await es.indices.create(index=lap.index, settings=lap.body["settings"], mappings=lap.body["mappings"])
+            mappings = marked(lap.body["mappings"])
+            await es.indices.create(index=lap.index, settings=lap.body["settings"], mappings=mappings)
             await WaitForHealth()(es, {"index": lap.index, "status": lap.health})
             record["settings"] = await settings_in_force(es, lap.index)
             # Refreshes come at fixed times after the index was created: the load begins at a phase of its own.
@@ -137,7 +146,8 @@ class RunLap:
                 record["read_back"] = await read_back(
                     es, lap.index, sources(lap.documents, lap.first_document, lap.count), lap.read_back
                 )
-            await _delete(es, lap.index)
+            # Without a look at whose it is: this lap has made it.
+            await es.options(ignore_status=404, request_timeout=_PATIENCE).indices.delete(index=lap.index)
         return load
 
     async def _load(
@@ -271,14 +281,14 @@ async def _answering(es: Any) -> None:
 
 async def _delete(es: Any, index: str) -> None:
     with unmeasured(es):
-        await es.options(ignore_status=404, request_timeout=_PATIENCE).indices.delete(index=index)
+        await delete_own(es, index)
 
 
 async def _clean_up(es: Any, index: str) -> bool:
     """Delete what a void lap may have left; returns whether there is still a node to do so."""
     try:
         await _delete(es, index)
-    except elasticsearch.ApiError:
+    except (elasticsearch.ApiError, SomebodyElses):
         return True
     except elasticsearch.TransportError:
         return False
