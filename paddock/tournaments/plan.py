@@ -11,12 +11,14 @@ from paddock import numbers
 from paddock.cars import combine, load_cars, this_machine
 from paddock.console import table
 from paddock.files import gibibytes
+from paddock.race.drivers import idle_processes
 from paddock.statistics.signed_rank import fewest_differences, smallest_difference
 from paddock.statistics.starts import FEWEST_STARTS
 from paddock.tournaments import durations
 from paddock.tournaments.cautions import driver_bound, few_bulks, few_for_rates, short_laps
 from paddock.tournaments.clusters import clusters_of, distinct, runs_side_by_side
-from paddock.tournaments.durations import Experience, driver_load, load_shape, phase_seconds
+from paddock.tournaments.durations import Experience, driver_load, phase_seconds
+from paddock.tournaments.load_shape import load_shape
 from paddock.tournaments.model import Contender, Tournament
 from paddock.tournaments.pairing import ALPHA
 from paddock.tournaments.schedule import Start, make_schedule
@@ -162,6 +164,8 @@ def _setup(tournament: Tournament) -> Iterator[str]:
     yield f"Track {tournament.track}, challenge {tournament.challenge}, cars {cars}, metric {tournament.metric.name}."
     if runs_side_by_side(tournament):
         yield _clusters(tournament)
+    if tournament.driver_processes > 1:
+        yield f"The load of a lap is sent by {tournament.driver_processes} processes together."
     if tournament.track_params:
         yield f"Track parameters: {', '.join(f'{name} {value}' for name, value in tournament.track_params.items())}."
 
@@ -268,7 +272,10 @@ def _lap_cautions(plan: Plan) -> Iterator[str | None]:
     yield short_laps(plan.lap_seconds, tournament.lap_documents, "are expected to take")
     yield few_bulks(tournament.lap_documents, {one.name: load_shape(tournament, one) for one in tournament.contenders})
     loads = {one.name: driver_load(tournament, one, plan.experience) for one in tournament.contenders}
-    yield driver_bound(loads, "are expected to keep")
+    yield driver_bound(loads, "are expected to keep", tournament.driver_processes)
+    yield idle_processes(
+        tournament.driver_processes, {one.name: load_shape(tournament, one)[1] for one in tournament.contenders}
+    )
 
 
 def _orders(plan: Plan, most: int | None) -> Iterator[str]:
