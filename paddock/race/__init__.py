@@ -3,6 +3,7 @@
 Here is what enters, RaceOptions; what leaves is a RaceRecord (summary.py), kept with the race and read by reports.
 
 options       the options -> a prepared race, every name checked before anything is started or made
+drivers       how many processes send the load of a lap
 clusters      the same for a race of several clusters, or of one with several nodes
 circumstances on which machine, as whom, with which Paddock and on which corpus
 run           the race itself, with its sampler, what a person sees of it and of its summary, and how to repeat it

@@ -14,7 +14,8 @@ import platform
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import metadata
@@ -121,8 +122,6 @@ def measure(
 
     :raises MachineError: if the sink or the load cannot be run, with what they say of it.
     """
-    if shape.processes != 1:
-        raise MachineError("What several processes of the load driver push together is not measured yet.")
     began, machine, children = time.monotonic(), _machine_seconds(), os.times()
     with _sink() as port:
         order = {
@@ -130,13 +129,15 @@ def measure(
             "file": str(corpus.file),
             "documents": corpus.documents,
             "bulk_size": shape.bulk_size,
-            "clients": shape.clients,
             "version": DEFAULT_VERSION,
             "warm_up": warm_up,
             "seconds": seconds,
             "rounds": rounds,
         }
-        told = _load(order, _PATIENCE + warm_up + rounds * seconds)
+        orders = [{**order, "clients": clients} for clients in _spread(shape)]
+        with ThreadPoolExecutor(len(orders)) as threads:
+            each = list(threads.map(functools.partial(_load, timeout=_PATIENCE + warm_up + rounds * seconds), orders))
+        told = [_together(of_round) for of_round in zip(*each, strict=True)]
     after = os.times()
     ours = after.children_user + after.children_system - children.children_user - children.children_system
     cores = psutil.cpu_count() or 1
@@ -222,6 +223,18 @@ def _sink() -> Iterator[int]:
                 process.wait(_PATIENCE)
             except subprocess.TimeoutExpired:
                 process.kill()
+
+
+def _spread(shape: Shape) -> list[int]:
+    """Clients of each process that has any, as evenly as possible."""
+    least, more = divmod(shape.clients, shape.processes)
+    return [count for number in range(shape.processes) if (count := least + (number < more))]
+
+
+def _together(rounds: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """A round of several processes as one of all of them: what they pushed is added up, and so are their rates."""
+    found = {name: sum(one[name] for one in rounds) for name in ("documents", "bulks", "bytes", "cpu_seconds")}
+    return {**found, "seconds": found["documents"] / sum(map(_rate, rounds))}
 
 
 def _load(order: Mapping[str, Any], timeout: float) -> list[dict[str, float]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from paddock import cars, paths
@@ -17,6 +17,7 @@ from paddock.errors import UsageError, unknown
 from paddock.race import DEFAULT_CARS, RaceOptions
 from paddock.race.circumstances import CORPUS, circumstances, corpus_text, paddock_version, with_short_checksums
 from paddock.race.clusters import ClusterOptions, PreparedClusters, check_java_options, own_data_path, prepare_clusters
+from paddock.race.drivers import lap_parameters
 from paddock.rally import preflight
 from paddock.rally.clusters import DEFAULT_CLUSTER
 from paddock.rally.request import OPTIONS_FILE, OPTIONS_VARIABLE, ClientOptions, RaceRequest, read_client_options
@@ -27,6 +28,7 @@ ON_ERROR = ("abort", "continue", "continue-on-network")
 
 
 DEFAULT_TRACK = "apache"
+DEFAULT_CLIENTS = 8
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,10 @@ def prepare(options: RaceOptions, fetch: bool = True, clusters: Sequence[Cluster
             f"The challenge '{challenge.name}' runs laps, each with an index of its own, which no data stream can be: "
             f"leave data_stream out, or race a challenge that loads once, such as ingest or ingest-and-search."
         )
+    if "laps" in challenge.tasks:
+        clients = options.params.get("bulk_indexing_clients") or DEFAULT_CLIENTS
+        chosen = lap_parameters(options.params, (options.rally_args or "").split(), clients)
+        options = replace(options, params={**options.params, **chosen})
     race_id = options.race_id or str(uuid.uuid4())
     check_race_id(race_id)
     _check_target(options)

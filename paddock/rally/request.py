@@ -6,7 +6,7 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,8 @@ OPTIONS_VARIABLE = "PADDOCK_CLIENT_OPTIONS"
 RALLYS_OPTIONS = {"timeout": 60}
 # What a printed command names in the place of a file that is only there while Rally runs.
 OPTIONS_FILE = Path("client-options.json")
+# Rally's option for machines that drive the load in the place of this one.
+LOAD_DRIVER_HOSTS = "--load-driver-hosts"
 
 
 @dataclass(frozen=True)
@@ -136,6 +138,18 @@ def arguments(request: RaceRequest) -> list[str]:
     if request.engine is None or request.engine.offline:
         words.append("--offline")
     return [*words, *request.further_arguments]
+
+
+def load_driver_hosts(further_arguments: Sequence[str]) -> tuple[str, ...]:
+    """The machines that Rally's own option names, in its order; empty for this one alone."""
+    words = list(further_arguments)
+    for number, word in enumerate(words):
+        name, equals, value = word.partition("=")
+        # Rally understands abbreviations.
+        if len(name) > len("--lo") and LOAD_DRIVER_HOSTS.startswith(name):
+            told = value if equals else next(iter(words[number + 1 :]), "")
+            return tuple(host.strip() for host in told.split(",") if host.strip())
+    return ()
 
 
 def environment(request: RaceRequest) -> dict[str, str]:

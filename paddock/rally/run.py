@@ -76,7 +76,10 @@ def run_race_alone(
     """
     nodes = nodes or Nodes(request.race_id, request.clusters)
     preflight.check_words(sys.argv)
-    preflight.wait_for_others(say)
+    if command.load_driver_hosts(request.further_arguments):
+        preflight.wait_for_others(say, daemon=True)
+    else:
+        preflight.wait_for_others(say)
     preflight.check_ports(request)
     preflight.check_disk(request, corpus_bytes)
     output = race_records(request.race_id) / "rally-output.txt"

@@ -11,6 +11,7 @@ laps          the lap runner's lines -> laps, those void that do not count
 pairing       laps -> figures and paired differences in each metric; cautions: what they cannot tell
 store         tournaments on disk: the journal of everything that happens, appended and fsynced; resume
 headroom      what the load driver alone can push of the contenders' loads, and how much of it they reach
+load_shape    bulks, clients and processes of a contender's laps
 durations     how long laps and starts take, and what earlier journals say of it
 plan          schedule + durations -> minutes, what fits, what can be resolved
 analysis      laps -> result, by the pure statistics of paddock.statistics; notes: what is said beside it
@@ -42,6 +43,9 @@ class TournamentOptions:
     budget: Annotated[float | None, "minutes after which no new race begins"] = None
     blocks: Annotated[int | None, "measured blocks per start of the node", 1, None] = None
     starts: Annotated[int | None, "starts of the node", 1, None] = None
+    driver_processes: Annotated[
+        int | None, "processes that send the load of a lap (1 on up to three cores, else up to half of them)", 1, 64
+    ] = None
     car: Annotated[tuple[str, ...], "cars and mixins for every contender"] = ()
     params: Annotated[Mapping[str, Any], "track parameters for every contender, written as for ./inv race"] = field(
         default_factory=dict

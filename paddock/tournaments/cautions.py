@@ -111,8 +111,8 @@ WARMUP_SECONDS = 60
 WARMUP_DOCUMENTS = 600_000
 # Bulks that each client of a lap should send at least: with fewer, clients wait idly for the last ones.
 FEWEST_BULKS_PER_CLIENT = 10
-# Processor seconds of the load driver per second of load from which on it, and not the node, decides the rate. It is
-# one process in which Python runs on one core at a time, so 1 is all that it has.
+# Processor seconds of a process of the load driver per second of load from which on it, and not the node, decides the
+# rate. Python runs on one core at a time in it, so 1 is all that it has.
 DRIVER_LIMIT = 0.7
 # What the load driver needs where its headroom has not been measured yet: a sink that answers as Elasticsearch does, on
 # two cores of an EPYC, took 25,000 documents/s of 340 bytes at 100 a bulk, 170,000 at 1,000 and 390,000 at 5,000.
@@ -189,7 +189,7 @@ def expected_driver_load(documents: int, bulk_size: int, seconds: float, headroo
 
 
 def driver_loads(laps: Sequence[Lap]) -> dict[str, float]:
-    """The median driver load of each contender's laps that count, where it is known."""
+    """The median driver load of each contender's laps that count, of its busiest process, where it is known."""
     return _medians(laps, lambda lap: lap.driver_load)
 
 
@@ -198,11 +198,14 @@ def median_rates(laps: Sequence[Lap]) -> dict[str, float]:
     return _medians(laps, lambda lap: lap.docs_per_second)
 
 
-def driver_bound(loads: Mapping[str, float], shares: Mapping[str, float], expected: bool = False) -> str | None:
+def driver_bound(
+    loads: Mapping[str, float], shares: Mapping[str, float], processes: int = 1, expected: bool = False
+) -> str | None:
     """A sentence about laps that measure the load driver; None if there are none.
 
-    :param loads: contender -> processor seconds of the load driver per second of load.
+    :param loads: contender -> processor seconds of the load driver per second of load, of several processes each one's.
     :param shares: contender -> its docs/s as a share of what the load driver alone pushes; those that are known.
+    :param processes: that the load driver has.
     :param expected: whether both are what is expected.
     """
     bound = {name: load for name, load in loads.items() if load >= DRIVER_LIMIT}
@@ -218,10 +221,13 @@ def driver_bound(loads: Mapping[str, float], shares: Mapping[str, float], expect
         return None
     verb = "are expected to keep" if expected else "kept"
     most = max(bound, key=lambda name: bound[name])
+    busy, all_it_is = "the load driver", "one process is all that it is"
+    if processes > 1:
+        busy, all_it_is = f"a process of the load driver's {processes}", "one core is all that it can use"
     return (
-        f"laps of {_listed(bound)} {verb} the load driver busy for {min(bound[most], 1):.2f} s of every second (most: "
-        f"'{most}'), and one process is all that it is: they measure it rather than the node, so that contenders look "
-        f"more alike than they are. Larger bulks ask less of it."
+        f"laps of {_listed(bound)} {verb} {busy} busy for {min(bound[most], 1):.2f} s of every second (most: "
+        f"'{most}'), and {all_it_is}: they measure it rather than the node, so that contenders look more alike than "
+        f"they are. Larger bulks ask less of it, and more processes (driver_processes) share it, where there are cores."
     )
 
 

@@ -14,7 +14,7 @@ import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from paddock.errors import PaddockError
 from paddock.files import read_record, write_json
@@ -24,6 +24,7 @@ from paddock.statistics.starts import FEWEST_STARTS
 from paddock.tournaments.cautions import expected_driver_load
 from paddock.tournaments.clusters import clusters_of, distinct, runs_side_by_side
 from paddock.tournaments.laps import DONE, laps_of
+from paddock.tournaments.load_shape import load_shape, told
 from paddock.tournaments.model import Contender, Tournament
 from paddock.tournaments.pairing import counting, measured_blocks, rivals, spreads
 from paddock.tournaments.schedule import Start
@@ -59,7 +60,6 @@ START_PAIR_SD = 0.03
 SIZE_SD = 0.003
 # Fewer blocks say little of how much blocks vary.
 FEWEST_BLOCKS = 8
-DEFAULT_BULK_SIZE, DEFAULT_CLIENTS = 1000, 8
 DEFAULT_REFRESH_INTERVAL = "1s"
 Key = TypeVar("Key")
 _UNITS = {"nanos": 1e-9, "micros": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
@@ -111,6 +111,8 @@ def identity(tournament: Tournament, contender: Contender) -> str:
     node |= {"java": contender.java, "engine": contender.engine, "hosts": contender.target_hosts}
     car_params = {**tournament.car_params, **contender.car_params}
     own = [f"{name} {value}" for name, value in (*node.items(), *car_params.items()) if value is not None]
+    if tournament.driver_processes > 1:
+        own.append(f"driver processes {tournament.driver_processes}")
     return " ".join([plain, str(sorted(cars)), str(params), *own])
 
 
@@ -178,7 +180,7 @@ def phase_seconds(tournament: Tournament, start: Start) -> float:
 
 def refresh_seconds(tournament: Tournament, contender: Contender) -> float:
     """The refresh interval of a contender; 0 where its index is never refreshed."""
-    params, level = _told(tournament, contender)
+    params, level = told(tournament, contender)
     value = params.get("refresh_interval")
     for settings in (params.get("index_settings") or {}, level.get("settings") or {}):
         for name in ("refresh_interval", "index.refresh_interval"):
@@ -187,36 +189,17 @@ def refresh_seconds(tournament: Tournament, contender: Contender) -> float:
     return int(found[1]) * _UNITS.get(found[2], 0.0) if found else 0.0
 
 
-def load_shape(tournament: Tournament, contender: Contender) -> tuple[int, int]:
-    """Documents per bulk, and clients, of a contender's laps."""
-    params, level = _told(tournament, contender)
-    size = level.get("bulk_size") or params.get("bulk_size") or DEFAULT_BULK_SIZE
-    return int(size), int(level.get("clients") or params.get("bulk_indexing_clients") or DEFAULT_CLIENTS)
-
-
-def _told(tournament: Tournament, contender: Contender) -> tuple[dict[str, Any], Mapping[str, Any]]:
-    """The track parameters of its races, and its level as an object; of a plain level the challenge says what it is."""
-    params, level = {**tournament.track_params, **contender.track_params}, contender.level
-    if isinstance(level, Mapping):
-        return params, level
-    plain_levels = {
-        "bulk-size": {"bulk_size": level},
-        "bulk-clients": {"clients": level},
-        "refresh-interval": {"settings": {"refresh_interval": level}},
-    }
-    return params, plain_levels.get(tournament.challenge, {}) if level is not None else {}
-
-
 def driver_load(
     tournament: Tournament, contender: Contender, experience: Experience, headroom: Headroom | None = None
 ) -> float:
-    """Processor seconds of the load driver per second of load: measured in laps here, or what a sink asks for."""
+    """Processor seconds of each process of the load driver per second of load: measured, or what a sink asks for."""
     known = experience.driver_load.get(_key(tournament, contender))
     if known is not None:
         return known
-    size, _ = load_shape(tournament, contender)
+    size, clients = load_shape(tournament, contender)
     seconds = lap_seconds(tournament, contender, experience)
-    return expected_driver_load(tournament.lap_documents, size, seconds, headroom)
+    together = expected_driver_load(tournament.lap_documents, size, seconds, headroom)
+    return together / min(tournament.driver_processes, clients)
 
 
 def _key(tournament: Tournament, contender: Contender) -> tuple[str, str, int]:

@@ -16,6 +16,7 @@ from paddock.files import checksum
 from paddock.structured_files import load_schema, read_yaml
 from paddock.tournaments import TournamentOptions
 from paddock.tournaments.checks import OWN_PARAMETERS, problems
+from paddock.tournaments.load_shape import unasked_processes
 from paddock.tournaments.model import Contender, Published, Tournament
 from paddock.tournaments.own_corpus import fitted
 from paddock.tournaments.pairing import DOCS_PER_SECOND, METRICS
@@ -248,6 +249,7 @@ def read_tournament(path: Path, options: TournamentOptions | None = None, sample
         published=published,
         checksum=checksum(path),
         nodes=content.get("nodes", 1),
+        driver_processes=content.get("driver_processes", 1),
     )
     if len(contenders) < 2:
         raise FileError(path, "one contender alone wins nothing: add another, or more values to the grid.")
@@ -262,7 +264,9 @@ def read_tournament(path: Path, options: TournamentOptions | None = None, sample
         tournament = replace(tournament, control=_twin(tournament))
     for problem, word in problems(tournament):
         raise FileError(path, problem, line_with(path, word))
-    return _changed(tournament, options)
+    changed = _changed(tournament, options)
+    unsaid = "driver_processes" not in content and options.driver_processes is None
+    return replace(changed, driver_processes=unasked_processes(changed)) if unsaid else changed
 
 
 def _twin(tournament: Tournament) -> Contender:
@@ -339,13 +343,14 @@ def _changed(tournament: Tournament, options: TournamentOptions) -> Tournament:
         if parameter in OWN_PARAMETERS:
             raise UsageError(
                 f"The track parameter '{parameter}' is set by the tournament itself: change the tournament file, or "
-                f"use --blocks, --starts and --quick."
+                f"use --blocks, --starts, --driver-processes and --quick."
             )
     limits = load_schema("tournament")["properties"]
-    for name, value in (("blocks", options.blocks), ("starts", options.starts)):
+    asked = (("blocks", options.blocks), ("starts", options.starts), ("driver_processes", options.driver_processes))
+    for name, value in asked:
         most = limits[name]["maximum"]
         if value is not None and not 1 <= value <= most:
-            raise UsageError(f"--{name} must be a whole number from 1 to {most:,}, but is {value:,}.")
+            raise UsageError(f"--{name.replace('_', '-')} must be a whole number from 1 to {most:,}, but is {value:,}.")
     if (options.starts or 1) > 1 and any(one.target_hosts for one in tournament.contenders):
         raise UsageError("A cluster that is there is not started anew: leave --starts out.")
     return replace(
@@ -353,6 +358,7 @@ def _changed(tournament: Tournament, options: TournamentOptions) -> Tournament:
         cars=options.car or tournament.cars,
         blocks=options.blocks or tournament.blocks,
         starts=options.starts or tournament.starts,
+        driver_processes=options.driver_processes or tournament.driver_processes,
         budget_minutes=options.budget or tournament.budget_minutes,
         corpus=options.corpus or tournament.corpus,
         # The file's number is of its own corpus.

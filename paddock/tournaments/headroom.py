@@ -13,7 +13,7 @@ from paddock.corpora.record import CorpusRecord
 from paddock.errors import MachineError
 from paddock.plain_values import built
 from paddock.race.headroom import SHARED, Headroom, Shape, between, ensure, remembered
-from paddock.tournaments.durations import load_shape
+from paddock.tournaments.load_shape import load_shape
 from paddock.tournaments.model import Tournament
 
 # So many shapes are measured one by one, five seconds each; of more, their corners, and the others are reckoned.
@@ -88,7 +88,7 @@ def _wanted(tournament: Tournament, corpora: Mapping[str, CorpusRecord]) -> list
     for contender in tournament.contenders:
         if (corpus := corpora.get(contender.name)) is not None:
             _, shapes = found.setdefault(str(corpus.file), (corpus, {}))
-            shapes[contender.name] = Shape(*load_shape(tournament, contender))
+            shapes[contender.name] = Shape(*load_shape(tournament, contender), tournament.driver_processes)
     return list(found.values())
 
 

@@ -106,7 +106,7 @@ class Attempt:
         if void is None and (documents <= 0 or seconds <= 0):
             void = "nothing was measured"
         probe, searches = line.get("freshness") or {}, line.get("searches") or {}
-        driver = line.get("driver_cpu_seconds")
+        driver = _busiest(line)
         lap = Lap(
             start=self.start,
             # Each attempt numbers its measured blocks from the beginning again.
@@ -259,6 +259,12 @@ def _disturbance(figures: Mapping[str, Any] | None) -> Disturbance | None:
         others=figures["others_cores"],
         **{f"{name}_pressure": figures[f"{name}_pressure_share"] for name in ("cpu", "io", "memory")},
     )
+
+
+def _busiest(line: Mapping[str, Any]) -> float | None:
+    """Processor seconds of the busiest process of the load driver; None in a journal that does not tell."""
+    drivers = line.get("drivers")
+    return max(float(one["cpu_seconds"]) for one in drivers) if drivers else line.get("driver_cpu_seconds")
 
 
 def _read_back(told: Mapping[str, Any] | None) -> tuple[int, Mapping[str, int]] | None:

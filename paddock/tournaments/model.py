@@ -112,6 +112,7 @@ class Tournament:
     :param force_merge: whether the index of a lap is merged to one segment per shard before it is weighed and searched.
     :param read_back: how many documents of a lap are read again and compared with what was sent; 0 for none.
     :param nodes: nodes that each cluster has; of a cluster that is there, at least.
+    :param driver_processes: processes that send the load of a lap together.
     :param different_answers: why searches may find something else in one contender than in another; empty if they must
         not, and a lap in which they do is void.
     :param question: what it is to answer.
@@ -151,6 +152,7 @@ class Tournament:
     force_merge: bool = False
     read_back: int = 0
     control: Contender | None = None
+    driver_processes: int = 1
 
     @property
     def is_there(self) -> bool:
@@ -235,7 +237,8 @@ class Lap:
     :param prices: further figures by name: "node CPU s/M docs", "driver CPU s/M docs", "bytes/doc", "bulk p50 ms",
         "query p50 ms", ...
     :param bulks: that were sent; 0 where the journal does not tell.
-    :param driver_load: processor seconds of the load driver per second of load; it can use 1 at most. None if unknown.
+    :param driver_load: processor seconds of the load driver per second of load, of several processes the busiest one's;
+        it can use 1 at most. None if unknown.
     :param actions: how often the index did "refreshes", "flushes" and "merges" while the load ran; empty if unknown.
     :param answers: what each query of the lap's searches found.
     :param read_back: how many documents were read again, and by field how many differed from what was sent.

@@ -177,7 +177,7 @@ def _cautions(
     yield from never_acted(laps, _settings_by_contender(history))
     seconds = [lap.seconds for lap in counting(laps)]
     sentences = (
-        driver_bound(driver_loads(laps), shares),
+        driver_bound(driver_loads(laps), shares, tournament.driver_processes),
         short_laps(statistics.median(seconds), tournament.lap_documents, "took") if seconds else None,
     )
     yield from (f"{text[0].upper()}{text[1:]}" for text in sentences if text)

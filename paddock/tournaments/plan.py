@@ -11,14 +11,16 @@ from paddock import numbers
 from paddock.cars import combine, load_cars, this_machine
 from paddock.console import table
 from paddock.files import gibibytes
+from paddock.race.drivers import idle_processes
 from paddock.race.headroom import Headroom
 from paddock.statistics.signed_rank import fewest_differences, smallest_difference
 from paddock.statistics.starts import FEWEST_STARTS
 from paddock.tournaments import durations
 from paddock.tournaments.cautions import driver_bound, few_bulks, few_for_rates, short_laps
 from paddock.tournaments.clusters import clusters_of, distinct, runs_side_by_side, together
-from paddock.tournaments.durations import Experience, driver_load, load_shape, phase_seconds
+from paddock.tournaments.durations import Experience, driver_load, phase_seconds
 from paddock.tournaments.headroom import headroom_sentence, shares, undisturbed
+from paddock.tournaments.load_shape import load_shape
 from paddock.tournaments.model import Contender, Tournament
 from paddock.tournaments.pairing import ALPHA
 from paddock.tournaments.schedule import Start, make_schedule
@@ -170,6 +172,8 @@ def _setup(tournament: Tournament) -> Iterator[str]:
     yield f"Track {tournament.track}, challenge {tournament.challenge}, {cars}metric {tournament.metric.name}."
     if runs_side_by_side(tournament):
         yield _clusters(tournament)
+    if tournament.driver_processes > 1:
+        yield f"The load of a lap is sent by {tournament.driver_processes} processes together."
     if tournament.track_params:
         yield f"Track parameters: {', '.join(f'{name} {value}' for name, value in tournament.track_params.items())}."
 
@@ -283,7 +287,10 @@ def _lap_cautions(plan: Plan) -> Iterator[str | None]:
     loads = {
         one.name: driver_load(tournament, one, plan.experience, headroom.get(one.name)) for one in tournament.contenders
     }
-    yield driver_bound(loads, shares(headroom, _expected_rates(plan)), expected=True)
+    yield driver_bound(loads, shares(headroom, _expected_rates(plan)), tournament.driver_processes, expected=True)
+    yield idle_processes(
+        tournament.driver_processes, {one.name: load_shape(tournament, one)[1] for one in tournament.contenders}
+    )
 
 
 def _expected_rates(plan: Plan) -> dict[str, float]:

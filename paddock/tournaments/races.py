@@ -12,11 +12,13 @@ from paddock.errors import UsageError
 from paddock.race import DEFAULT_CARS, RaceOptions
 from paddock.race.circumstances import CORPUS, corpus_text
 from paddock.race.clusters import ClusterOptions
+from paddock.race.drivers import PROCESSES
 from paddock.race.options import PreparedRace, prepare
 from paddock.rally.clusters import DEFAULT_CLUSTER, Cluster
 from paddock.rally.request import printable
 from paddock.tournaments import TournamentOptions
 from paddock.tournaments.clusters import clusters_of, distinct, runs_side_by_side
+from paddock.tournaments.load_shape import unasked_processes
 from paddock.tournaments.model import Contender, Tournament
 from paddock.tournaments.plan import Plan
 from paddock.tournaments.schedule import Start
@@ -172,6 +174,12 @@ def race_options(
             **({"lap_searches": tournament.searches} if tournament.searches else {}),
             **({"lap_force_merge": True} if tournament.force_merge else {}),
             **({"lap_read_back": tournament.read_back} if tournament.read_back else {}),
+            # A race of one process would not say so, unless it would have more.
+            **(
+                {PROCESSES: tournament.driver_processes}
+                if tournament.driver_processes > 1 or unasked_processes(tournament) > 1
+                else {}
+            ),
         },
         car_params=node.car_params,
         # What a contender that is there says of its version is checked with its cluster.
@@ -225,6 +233,8 @@ def race_circumstances(
     found = {"track revision": str(told.get("track-revision") or "")}
     if race.corpus is not None:
         found[CORPUS] = corpus_text(race.corpus)
+    if (processes := race.request.track_params.get(PROCESSES, 1)) > 1:
+        found["load driver"] = f"{processes} processes"
     if race.request.clusters:
         by_cluster = {
             ", ".join(contenders[one.name]): {**_cluster_circumstances(one), **clusters.get(one.name, {})}

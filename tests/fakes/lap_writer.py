@@ -120,6 +120,7 @@ def record(params, number, block, position, level, seconds, began, behaviour):
         "bulks": 100,
         "share_ms": [round(1000 * seconds / 100)] * 100 if behaviour.get("shares", True) else None,
         "driver_cpu_seconds": seconds * behaviour["driver"][level] if level in behaviour.get("driver", {}) else 0.5,
+        **drivers(params, seconds, behaviour, level),
         "node_cpu_ms": 1000,
         "latency_ms": {"p50": 10.0, "p90": 15.0, "p99": 20.0, "max": 30.0},
         "index_figures": {"store_bytes": 100 * documents},
@@ -127,6 +128,15 @@ def record(params, number, block, position, level, seconds, began, behaviour):
         "searches": searches(params, behaviour, level),
         "void": void,
     }
+
+
+def drivers(params, seconds, behaviour, level):
+    """What each process did, where there are several: the first one three times as much as the others."""
+    processes = params.get("driver_processes", 1)
+    if processes == 1:
+        return {}
+    busy = seconds * behaviour.get("driver", {}).get(level, 0.1)
+    return {"drivers": [{"cpu_seconds": busy * (3 if number == 0 else 1)} for number in range(processes)]}
 
 
 def freshness(params, behaviour, level):

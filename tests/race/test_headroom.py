@@ -43,10 +43,15 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> list[Headroom]:
     return found
 
 
-def test_the_load_of_a_lap_is_sent_to_a_sink(tmp_path: Path) -> None:
-    """Two programs, real HTTP: figures that belong together, of a corpus that begins anew when it is at its end."""
+@pytest.mark.parametrize("shape", [Shape(100, 2), Shape(100, 3, 2), Shape(100, 1, 2)], ids=str)
+def test_the_load_of_a_lap_is_sent_to_a_sink(tmp_path: Path, shape: Shape) -> None:
+    """Programs, real HTTP: figures that belong together, of a corpus that begins anew when it is at its end.
+
+    Of several processes those that have a client push together.
+    """
     corpus = a_corpus(tmp_path)
-    found = measure(corpus, Shape(100, 2), warm_up=0.05, seconds=0.2, rounds=2)
+    found = measure(corpus, shape, warm_up=0.05, seconds=0.2, rounds=2)
+    assert found.shape == shape
     assert found.docs_per_second >= found.slowest_docs_per_second > 0
     assert found.bytes_per_second / found.docs_per_second == pytest.approx(
         corpus.bytes / corpus.documents + len('{"index": {"_index": "sink-lap"}}\n'), rel=0.01
@@ -62,8 +67,15 @@ def test_what_cannot_be_measured_is_said(tmp_path: Path) -> None:
     corpus.file.unlink()
     with pytest.raises(MachineError, match=r"could not load the sink: FileNotFoundError.*apache\.json"):
         measure(corpus, Shape(100, 2), warm_up=0, seconds=0.1, rounds=1)
-    with pytest.raises(MachineError, match="several processes"):
-        measure(corpus, Shape(100, 2, 2))
+
+
+def test_what_several_processes_push_is_added_up() -> None:
+    """Their rates, however long the round of each took; clients are spread as a lap spreads them."""
+    one = {"documents": 100, "bulks": 10, "bytes": 1000, "cpu_seconds": 0.5, "seconds": 1.0}
+    both = measuring._together([one, {**one, "documents": 300, "seconds": 2.0}])
+    assert both["documents"] / both["seconds"] == pytest.approx(100 + 150)
+    assert (both["bulks"], both["bytes"], both["cpu_seconds"]) == (20, 2000, 1.0)
+    assert [measuring._spread(Shape(100, clients, 3)) for clients in (1, 3, 8)] == [[1], [1, 1, 1], [3, 3, 2]]
 
 
 def test_a_kill_leaves_nothing(tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ import pytest
 from paddock import paths
 from paddock.errors import FileError, UsageError
 from paddock.tournaments import TournamentOptions
-from paddock.tournaments.durations import load_shape
 from paddock.tournaments.files import find_file, read_tournament, tournament_names
+from paddock.tournaments.load_shape import load_shape
 from paddock.tournaments.plan import make_plan, render_plan
 
 Write = Callable[..., Path]

@@ -262,7 +262,7 @@ def test_everything_is_registered() -> None:
         "lap": "lap",
         "settle": "settle",
     }
-    assert registry.processors == ["UnpreparedCorpora"]
+    assert registry.processors == ["UnpreparedCorpora", "LapSecret"]
 
 
 @pytest.mark.parametrize("challenge", ["ingest", "ingest-and-search", "growing-data", "paced", "burst"])

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from shared.lap_documents import bulks, slices
+from shared.lap_documents import Share, bulks, slices
 
 from tests.tracks.lap_client import corpus
 
@@ -49,3 +49,29 @@ def test_bulk_size_does_not_change_the_documents(tmp_path: Path) -> None:
     documents = corpus(tmp_path, [30])
     wholes = [b"".join(body for _, body in bulks(documents, 20, 25, size, "i")) for size in (1, 4, 100)]
     assert len(set(wholes)) == 1
+
+
+@given(
+    processes=st.integers(1, 6),
+    clients=st.integers(1, 12),
+    sizes=SIZES,
+    start=st.integers(0, 40),
+    count=st.integers(1, 60),
+    bulk_size=st.integers(1, 9),
+)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_shares_are_the_whole_lap(
+    tmp_path: Path, processes: int, clients: int, sizes: list[int], start: int, count: int, bulk_size: int
+) -> None:
+    """Whatever the split: the same bulks as one process sends, each once, in order; clients differ by one at most."""
+    documents = corpus(tmp_path, sizes)
+    whole = [body for _, body in bulks(documents, start, count, bulk_size, "i")]
+    shares = [Share(number, processes) for number in range(processes)]
+    parts = [[body for _, body in bulks(documents, start, count, bulk_size, "i", one.of(clients))] for one in shares]
+    for number, part in enumerate(parts):
+        assert part == [body for bulk, body in enumerate(whole) if bulk % clients % processes == number]
+    assert sorted(body for part in parts for body in part) == sorted(whole)
+    each = [one.clients(clients) for one in shares]
+    assert sum(each) == clients
+    assert max(each) - min(each) <= 1
+    assert [bool(part) for part in parts] == [one > 0 and number < len(whole) for number, one in enumerate(each)]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -47,3 +50,53 @@ def test_shares_add_up_to_the_load(answers: list[tuple[float, int]]) -> None:
     assert len(shares) == (min(len(answers), MOST_SHARES) if taken else 0)
     assert all(share >= 0 for share in shares)
     assert sum(shares) == pytest.approx(1000 * max(taken, default=0), abs=1)
+
+
+ANSWERS = st.lists(st.tuples(st.floats(0, 50), st.floats(0, 9), st.integers(0, 900)), max_size=40)
+
+
+def sent(answers: list[tuple[float, float, int]]) -> Load:
+    """A load of bulks that were sent at these seconds, took so long, and had so many documents."""
+    load = Load()
+    for at, seconds, documents in answers:
+        load.add_times(at, at + seconds)
+        load.bulks += 1
+        load.documents_sent += documents
+        load.documents_acknowledged += documents
+        load.acknowledgements.append((at + seconds, documents))
+    return load
+
+
+@given(st.lists(ANSWERS, min_size=1, max_size=4))
+def test_what_processes_sent_together_is_as_if_one_had(parts: list[list[tuple[float, float, int]]]) -> None:
+    """Quantiles, seconds, rates and shares of the raw answers of all, however they were dealt out."""
+    whole = sent([answer for part in parts for answer in part])
+    merged = Load()
+    for part in parts:
+        merged.add(sent(part))
+    assert merged == whole
+    for figure in ("latency_ms", "documents_per_second", "share_ms"):
+        assert getattr(merged, figure)() == getattr(whole, figure)()
+    assert merged.seconds == whole.seconds
+
+
+@given(ANSWERS, st.floats(-1e6, 1e6))
+def test_another_clock_changes_times_alone(answers: list[tuple[float, float, int]], by: float) -> None:
+    """A load of another machine's clock, sent as JSON: durations stay what they were, to the microsecond."""
+    load = sent(answers)
+    told = Load(**json.loads(json.dumps(asdict(load.shifted(by))))).shifted(-by)
+    assert told.bulks == load.bulks
+    assert told.latencies == pytest.approx(load.latencies, abs=1e-6)
+    assert (told.seconds is None) == (load.seconds is None)
+    if load.seconds is not None:
+        assert told.seconds == pytest.approx(load.seconds, abs=1e-5)
+    assert [documents for _, documents in told.acknowledgements] == [
+        documents for _, documents in load.acknowledgements
+    ]
+
+
+def test_reasons_and_a_lost_connection_are_those_of_all() -> None:
+    """Three different reasons are kept, and one lost connection is the load's."""
+    load = Load(reasons=["a", "b"], errors=2)
+    load.add(Load(reasons=["b", "c", "d"], errors=3, rejections=1, lost_connection=True))
+    assert (load.reasons, load.errors, load.rejections, load.lost_connection) == (["a", "b", "c"], 5, 1, True)

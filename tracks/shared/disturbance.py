@@ -47,17 +47,19 @@ class Disturbance:
         self._proc = proc
         self._first = self._look()
 
-    def record(self) -> dict[str, Any] | None:
+    def record(self, others_of_the_driver: float = 0.0) -> dict[str, Any] | None:
         """What came between the two looks; None on a system without these counters, or if a node is gone.
 
         Shares are 0 to 1: of the time of all cores, and for pressure of the time that passed. ``others_cores`` is how
-        many cores were busy with anything but this process and the nodes that run here.
+        many cores were busy with anything but the load driver and the nodes that run here.
+
+        :param others_of_the_driver: processor seconds in between of the load driver's other processes on this machine.
         """
         first, second = self._first, self._look()
         if first is None or second is None or second.total <= first.total:
             return None
         seconds = second.at - first.at
-        busy, own = second.busy - first.busy, second.own - first.own
+        busy, own = second.busy - first.busy, second.own - first.own + others_of_the_driver
         pressure: dict[str, float | None] = {}
         for name in _RESOURCES:
             before, after = first.stalled[name], second.stalled[name]

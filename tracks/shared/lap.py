@@ -16,6 +16,7 @@ from esrally import exceptions
 from shared.disturbance import Disturbance
 from shared.freshness import FreshnessProbe
 from shared.index_runners import WaitForHealth
+from shared.lap_crew import Crew, Follower, others_cpu_seconds
 from shared.lap_documents import bulks, sources
 from shared.lap_figures import (
     index_actions,
@@ -32,6 +33,7 @@ from shared.lap_searches import SearchFailed, search
 from shared.node_processes import NodeProcesses, local_nodes
 from shared.ownership import SomebodyElses, delete_own, marked, put_pipelines
 from shared.read_back import read_back
+from shared.rendezvous import Lost
 from shared.request_contexts import unmeasured
 
 MERGE_TIMEOUT = 600.0
@@ -59,24 +61,33 @@ class RunLap:
 
         :param clients: Rally's clients by the name of their cluster.
         :raises exceptions.RallyAssertionError: if its cluster is none of those of the race, or no node of it answers
-            any more; the lap is in the journal all the same.
+            any more, or a process of the load driver is gone; the lap is in the journal all the same.
         :raises shared.ownership.SomebodyElses: if what is there under the name of the lap's index is not the tracks'.
         """
+        if "follower" in params:
+            return await _follow(clients, params["follower"])
         lap: Lap = params["lap"]
+        crew: Crew | None = params.get("crew")
+        if crew is not None:
+            await crew.meet()
         if lap.cluster not in clients:
             raise exceptions.RallyAssertionError(
                 f"The level '{lap.level}' runs on the cluster '{lap.cluster}', but --target-hosts names "
                 f"{', '.join(clients)} only."
             )
         es = clients[lap.cluster]
-        load, record = Load(), _circumstances(lap)
+        load, record = Load(), _circumstances(lap, crew)
         problems: list[str] = []
         foreign: SomebodyElses | None = None
+        lost = False
         try:
-            load = await self._run(es, lap, record, problems)
+            load = await self._run(es, lap, crew, record, problems)
         except SomebodyElses as error:
             foreign = error
             problems.append(str(error))
+        except Lost as error:
+            problems.append(str(error))
+            lost = True
         except exceptions.RallyTaskAssertionError as error:
             problems.append(str(error))
         except elasticsearch.ApiError as error:
@@ -95,11 +106,16 @@ class RunLap:
             raise exceptions.RallyAssertionError(
                 f"Lap {lap.number} ({lap.level}): {record['void']}. See the log of the node for the reason."
             )
+        if lost:
+            raise exceptions.RallyAssertionError(
+                f"Lap {lap.number} ({lap.level}): {record['void']}, and no lap can be run without it. See Rally's log "
+                f"for the reason."
+            )
         if problems:
             self.logger.warning("Lap %d (%s) is void: %s", lap.number, lap.level, record["void"])
         return _sample(es, lap, load, record)
 
-    async def _run(self, es: Any, lap: Lap, record: dict[str, Any], problems: list[str]) -> Load:
+    async def _run(self, es: Any, lap: Lap, crew: Crew | None, record: dict[str, Any], problems: list[str]) -> Load:
         with unmeasured(es):
             if lap.reconnects:
                 await _answering(es)
@@ -110,6 +126,8 @@ class RunLap:
             await es.indices.create(index=lap.index, settings=lap.body["settings"], mappings=mappings)
             await WaitForHealth()(es, {"index": lap.index, "status": lap.health})
             record["settings"] = await settings_in_force(es, lap.index)
+            if crew is not None:
+                await crew.prepare(lap)
             # Refreshes come at fixed times after the index was created: the load begins at a phase of its own.
             await asyncio.sleep(lap.wait)
             nodes, elsewhere = await local_nodes(es)
@@ -118,7 +136,7 @@ class RunLap:
             # searches of the lap before they may still answer with figures from before those.
             before = await (node_figures(es) if lap.searches else last_node_figures(es))
             processes = NodeProcesses(nodes, elsewhere)
-        load, probe = await self._load(es, lap, record, Disturbance(nodes, elsewhere))
+        load, probe = await self._load(es, lap, crew, record, Disturbance(nodes, elsewhere))
         with unmeasured(es):
             done = await index_actions(es, lap.index)
             record["load_actions"] = {name: done[name] - done_before[name] for name in done}
@@ -151,15 +169,19 @@ class RunLap:
         return load
 
     async def _load(
-        self, es: Any, lap: Lap, record: dict[str, Any], machine: Disturbance
+        self, es: Any, lap: Lap, crew: Crew | None, record: dict[str, Any], machine: Disturbance
     ) -> tuple[Load, FreshnessProbe | None]:
         probe = FreshnessProbe(es, lap.index) if lap.freshness_probe else None
         started, started_monotonic, driver = time.time(), time.monotonic(), os.times()
         async with probe or nullcontext():
-            load = await index_documents(
-                es, bulks(lap.documents, lap.first_document, lap.count, lap.bulk_size, lap.index), lap.clients
-            )
-            ended, spent, disturbance = time.time(), os.times(), machine.record()
+            if crew is None:
+                load, parts = await index_documents(es, bulks(*_documents(lap)), lap.clients), []
+            else:
+                load, parts = await crew.load(es, lap)
+            ended, spent, disturbance = time.time(), os.times(), machine.record(others_cpu_seconds(parts))
+        if crew is not None:
+            es.on_request_end()  # the load ends with the last bulk of all, not of this process
+            record["drivers"] = [part.record() for part in parts]
         record.update(
             started_at=started,
             started_monotonic=round(started_monotonic, 3),
@@ -175,7 +197,9 @@ class RunLap:
             latency_ms=load.latency_ms(),
             documents_per_second=load.documents_per_second(),
             share_ms=load.share_ms(),
-            driver_cpu_seconds=round(spent.user + spent.system - driver.user - driver.system, 3),
+            driver_cpu_seconds=round(
+                spent.user + spent.system - driver.user - driver.system + sum(part.cpu_seconds for part in parts[1:]), 3
+            ),
             disturbance=disturbance,
             freshness=probe.record() if probe else None,
         )
@@ -185,7 +209,20 @@ class RunLap:
         return "lap"
 
 
-def _circumstances(lap: Lap) -> dict[str, Any]:
+async def _follow(clients: Mapping[str, Any], follower: Follower) -> dict[str, Any]:
+    """The race of a client that follows; Rally notes it as one call of the warm-up in which nothing was done."""
+    await follower.run(clients)
+    es = next(iter(clients.values()))
+    es.on_request_start()
+    es.on_request_end()
+    return {"weight": 0, "unit": "docs", "throughput": 0.0, "success": True}
+
+
+def _documents(lap: Lap) -> tuple[Any, ...]:
+    return lap.documents, lap.first_document, lap.count, lap.bulk_size, lap.index
+
+
+def _circumstances(lap: Lap, crew: Crew | None = None) -> dict[str, Any]:
     """The record of a lap before it is run: every key that it can have."""
     return {
         "lap": lap.number,
@@ -203,6 +240,7 @@ def _circumstances(lap: Lap) -> dict[str, Any]:
         "refresh_phase": lap.phase,
         "rest_seconds": round(lap.rest, 3),
         "wait_seconds": round(lap.wait, 3),
+        **({} if crew is None else {"drivers": None}),
         **dict.fromkeys(
             (
                 *("settings", "started_at", "started_monotonic", "ended_at", "seconds"),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice, pairwise
 from typing import Any
 
@@ -61,6 +61,29 @@ class Load:
         if reason not in self.reasons and len(self.reasons) < _REASONS_KEPT:
             self.reasons.append(reason)
 
+    def shifted(self, by: float) -> Load:
+        """The same by another clock: ``by`` seconds are added to its times. Microseconds are kept."""
+        first, last = (None if at is None else round(at + by, 6) for at in (self.first_sent, self.last_acknowledged))
+        return replace(
+            self,
+            first_sent=first,
+            last_acknowledged=last,
+            latencies=[round(seconds, 6) for seconds in self.latencies],
+            acknowledgements=[(round(at + by, 6), documents) for at, documents in self.acknowledgements],
+        )
+
+    def add(self, other: Load) -> None:
+        """Take in what another process sent at the same time, by the same clock."""
+        for name in ("documents_sent", "documents_acknowledged", "bulks", "errors", "rejections", "took_ms"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.first_sent = _either(min, self.first_sent, other.first_sent)
+        self.last_acknowledged = _either(max, self.last_acknowledged, other.last_acknowledged)
+        self.lost_connection = self.lost_connection or other.lost_connection
+        for reason in other.reasons:
+            self.add_reason(reason)
+        self.latencies += other.latencies
+        self.acknowledgements += other.acknowledgements
+
     def documents_per_second(self) -> list[int]:
         """Documents acknowledged in each second since the first bulk was sent; the last second is not a whole one."""
         if self.first_sent is None or not self.acknowledgements:
@@ -97,11 +120,24 @@ class Load:
         return {name: None if value is None else round(value * 1000, 2) for name, value in figures.items()}
 
 
-async def index_documents(es: Any, bulks: Iterator[tuple[int, bytes]], clients: int) -> Load:
+def _either(better: Callable[[float, float], float], one: float | None, other: float | None) -> float | None:
+    if one is None or other is None:
+        return other if one is None else one
+    return better(one, other)
+
+
+async def index_documents(
+    es: Any,
+    bulks: Iterator[tuple[int, bytes]],
+    clients: int,
+    begin: Callable[[], Awaitable[None]] | None = None,
+) -> Load:
     """Send all bulks, ``clients`` of them at the same time, each client the next one as soon as the last is answered.
 
     Bulks are read while others are in flight, as Rally does it between the requests of its clients; the first one of
     each client is read before the clock starts.
+
+    :param begin: waits, once those are read, until the load may begin; None to begin at once.
     """
     load = Load()
     waiting = chain(list(islice(bulks, clients)), bulks)
@@ -115,6 +151,8 @@ async def index_documents(es: Any, bulks: Iterator[tuple[int, bytes]], clients: 
                 return
             await _send(once, runner, documents, body, load)
 
+    if begin is not None:
+        await begin()
     await asyncio.gather(*(client() for _ in range(clients)))
     return load
 

@@ -12,11 +12,13 @@ from esrally import exceptions
 from esrally.track.params import ParamSource
 
 from shared.freshness import refresh_seconds
+from shared.lap_crew import Crew, Follower
 from shared.lap_order import lap_orders, load_phases
 from shared.lap_searches import Query, find_queries
 from shared.lap_starts import Start, read_starts
 from shared.levels import Level, read_levels, sorted_by, sorting_mappings
 from shared.mapping_variants import mapping_variant
+from shared.rendezvous import Place, place
 
 # Seconds; until the nodes of the next start are there, and between two looks.
 READY_TIMEOUT = 3600.0
@@ -89,8 +91,23 @@ class LapPlan(ParamSource):
         super().__init__(track, params, **kwargs)
         self.corpora = _bulk_corpora(track)  # Rally prepares the files of what it finds under this name
         self._stop_file = _absolute(params, "stop-file", "lap_stop_file")
+        self._processes = _processes(params)
         self._laps = list(_plan(track, self.corpora, params))
         self._next = 0
+        self._crew: Crew | None = None
+        if self._processes == 1:
+            _check_folder(params)
+
+    def partition(self, partition_index: int, total_partitions: int) -> ParamSource:
+        """What one client of the task does: the first runs the laps, the others follow it."""
+        if self._processes == 1:
+            return self
+        where, secret = _place(self._params), self._params["secret"]
+        if partition_index:
+            return _Following(Follower(partition_index, self._processes, where, secret, self._laps))
+        _check_folder(self._params)  # the journal is on the machine of the first client alone
+        self._crew = Crew(where, secret, self._processes)
+        return self
 
     @property
     def infinite(self) -> bool:
@@ -124,10 +141,29 @@ class LapPlan(ParamSource):
             if self._stopped():
                 raise StopIteration
         self._next += 1
-        return {"lap": lap}
+        return {"lap": lap} if self._crew is None else {"lap": lap, "crew": self._crew}
 
     def _stopped(self) -> bool:
         return self._stop_file is not None and self._stop_file.exists()
+
+
+class _Following:
+    """The parameters of a client that follows: once, those of its whole race."""
+
+    infinite = False
+    percent_completed = None
+
+    def __init__(self, follower: Follower) -> None:
+        self._left = [follower]
+
+    def params(self) -> dict[str, Any]:
+        """The only ones.
+
+        :raises StopIteration: when they were asked for before.
+        """
+        if not self._left:
+            raise StopIteration
+        return {"follower": self._left.pop()}
 
 
 def _plan(track: Any, corpora: list[Any], params: dict[str, Any]) -> Iterator[Lap]:
@@ -136,8 +172,6 @@ def _plan(track: Any, corpora: list[Any], params: dict[str, Any]) -> Iterator[La
     available = sum(one.number_of_documents for one in documents)
     count = _documents_per_lap(available, params)
     journal = _absolute(params, "journal", "lap_journal")
-    if journal is not None and not journal.parent.is_dir():
-        raise exceptions.InvalidSyntax(f"the folder of lap_journal ({journal.parent}) does not exist: create it first.")
     sorting = [field for level in levels.values() for field in sorted_by(level)]
     bodies = {name: _body(track, level, sorting) for name, level in levels.items()}
     intervals = {name: refresh_seconds(body["settings"]) for name, body in bodies.items()}
@@ -228,6 +262,28 @@ def _bulk_corpora(track: Any) -> list[Any]:
                     f"use a corpus without them."
                 )
     return corpora
+
+
+def _check_folder(params: dict[str, Any]) -> None:
+    journal = _absolute(params, "journal", "lap_journal")
+    if journal is not None and not journal.parent.is_dir():
+        raise exceptions.InvalidSyntax(f"the folder of lap_journal ({journal.parent}) does not exist: create it first.")
+
+
+def _processes(params: dict[str, Any]) -> int:
+    count = params.get("driver-processes", 1)
+    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+        raise exceptions.InvalidSyntax(f"driver_processes must be a whole number from 1 on, but is {count!r}.")
+    if count > 1:
+        _place(params)
+    return count
+
+
+def _place(params: dict[str, Any]) -> Place:
+    try:
+        return place(params.get("driver-rendezvous"), params.get("secret", ""))
+    except ValueError as error:
+        raise exceptions.InvalidSyntax(str(error)) from None
 
 
 def _absolute(params: dict[str, Any], name: str, shown: str) -> Path | None:

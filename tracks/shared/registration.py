@@ -14,6 +14,7 @@ from shared.growth import GrownDocuments, GrowthDocuments
 from shared.index_runners import ExpectedDocuments, FreshIndex, Settle, TracksIndex
 from shared.lap import RunLap
 from shared.lap_plan import LapPlan
+from shared.lap_secret import LapSecret
 from shared.paced_documents import ExpectedPacedDocuments, PacedDocuments
 from shared.paced_schedule import PacedSchedule
 
@@ -29,6 +30,7 @@ def register(registry: Any) -> None:
     """
     mention_other_rally(metadata.version("esrally"))
     registry.register_track_processor(UnpreparedCorpora())
+    registry.register_track_processor(LapSecret())
     registry.register_param_source("fresh-index", TracksIndex)
     registry.register_param_source("first-documents", FirstDocuments)
     registry.register_param_source("expected-documents", ExpectedDocuments)

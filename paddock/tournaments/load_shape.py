@@ -1,0 +1,36 @@
+"""The load of a contender's laps: documents per bulk, clients, and the processes that these are spread over."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from paddock.race.drivers import default_processes
+from paddock.tournaments.model import Contender, Tournament
+
+DEFAULT_BULK_SIZE, DEFAULT_CLIENTS = 1000, 8
+
+
+def load_shape(tournament: Tournament, contender: Contender) -> tuple[int, int]:
+    """Documents per bulk, and clients, of a contender's laps."""
+    params, level = told(tournament, contender)
+    size = level.get("bulk_size") or params.get("bulk_size") or DEFAULT_BULK_SIZE
+    return int(size), int(level.get("clients") or params.get("bulk_indexing_clients") or DEFAULT_CLIENTS)
+
+
+def unasked_processes(tournament: Tournament) -> int:
+    """How many processes send the load of its laps where nobody has said: as many as any contender has use for."""
+    return default_processes(max(load_shape(tournament, contender)[1] for contender in tournament.contenders))
+
+
+def told(tournament: Tournament, contender: Contender) -> tuple[dict[str, Any], Mapping[str, Any]]:
+    """The track parameters of its races, and its level as an object; of a plain level the challenge says what it is."""
+    params, level = {**tournament.track_params, **contender.track_params}, contender.level
+    if isinstance(level, Mapping):
+        return params, level
+    plain_levels = {
+        "bulk-size": {"bulk_size": level},
+        "bulk-clients": {"clients": level},
+        "refresh-interval": {"settings": {"refresh_interval": level}},
+    }
+    return params, plain_levels.get(tournament.challenge, {}) if level is not None else {}
