@@ -10,11 +10,12 @@ schedule      definition + seed -> the order of everything
 laps          the lap runner's lines -> laps, those void that do not count
 pairing       laps -> figures and paired differences in each metric; cautions: what they cannot tell
 store         tournaments on disk: the journal of everything that happens, appended and fsynced; resume
+inputs        what must not change before a tournament ends, by its checksums
 durations     how long laps and starts take, and what earlier journals say of it
 plan          schedule + durations -> minutes, what fits, what can be resolved
 analysis      laps -> result, by the pure statistics of paddock.statistics; notes: what is said beside it
 races         a start -> the race that Rally is asked for
-run           schedule -> races -> journal, and what a person sees of it
+run           schedule -> races -> journal; view: what a person sees of it
 command       ./inv tournament
 """
 

@@ -330,7 +330,8 @@ def _learn(history: History, tournament: Tournament) -> Lesson | None:
     ]
     # Early evidence chose the number of blocks, and few of them say little of how they vary.
     enough = not history.decided and tournament.blocks * tournament.starts >= FEWEST_BLOCKS
-    varying = spreads(laps, tournament, tournament.metric, rivals(tournament)).values()
+    going_on = [name for name in rivals(tournament) if name not in history.dropped]
+    varying = spreads(laps, tournament, tournament.metric, going_on).values()
     return Lesson(
         tournament.track,
         tournament.lap_documents,

@@ -104,6 +104,8 @@ class Tournament:
     :param corpus: a recipe of the track or an imported corpus; None for the track's own.
     :param documents: size of the corpus; 0 for as many as the named corpus has.
     :param stop_early: whether the e-process may end it before all blocks are run.
+    :param drop_decided: whether a contender of several that the e-process has decided gets no further laps; not where
+        it may not end early.
     :param freshness: whether a freshness probe runs beside the load.
     :param searches: how often each of the track's queries is run after the load of a lap; 0 for no searches.
     :param force_merge: whether the index of a lap is merged to one segment per shard before it is weighed and searched.
@@ -148,6 +150,12 @@ class Tournament:
     force_merge: bool = False
     read_back: int = 0
     control: Contender | None = None
+    drop_decided: bool = True
+
+    @property
+    def drops(self) -> bool:
+        """Whether contenders may be dropped: of two alone, the decision ends it."""
+        return self.stop_early and self.drop_decided and len(self.contenders) > 2
 
     @property
     def raced(self) -> tuple[Contender, ...]:
@@ -274,6 +282,8 @@ class Verdict:
     :param block_sd: standard deviation of the log ratios of blocks of one start, and ``start_sd`` of those of starts
         beyond that (statistics.starts.spread); None where there are too few.
     :param negligible: faster or slower, but the greater part of the interval lies within the margin of equivalence.
+    :param dropped: the evidence decided it while others went on, and it had no further laps: the interval is a
+        confidence sequence.
     """
 
     contender: str
@@ -289,6 +299,7 @@ class Verdict:
     negligible: bool = False
     block_sd: float | None = None
     start_sd: float | None = None
+    dropped: bool = False
 
 
 @dataclass(frozen=True)
