@@ -260,7 +260,7 @@ def _cautions(plan: Plan) -> Iterator[str]:
     if tournament.starts == 1 and not tournament.node_level:
         yield "One start: what is found holds for that JVM; more --starts make it a claim about the configuration."
     if tournament.stop_early:
-        alone = " A contender for which it does gets no further laps." if tournament.drops else ""
+        alone = " A contender for which it does sooner gets no further laps." if tournament.drops else ""
         yield f"It ends early if the evidence suffices for all.{alone}"
 
 

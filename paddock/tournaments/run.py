@@ -204,7 +204,9 @@ class TournamentRun:
 
     def _too_late_for(self, start: Start) -> bool:
         """Whether the budget does not suffice for that start and the others of its group; never for the first group."""
-        members = [one for one in self._plan.schedule if one.group == start.group]
+        dropped = self._journal.history.dropped
+        of_group = (one for one in self._plan.schedule if one.group == start.group)
+        members = [one for one in of_group if one.lacking(dropped).contenders]
         if start.group == 1 or start.number != members[0].number or self._journal.history.attempts_of(start.number):
             return False
         needed = sum(self._seconds(one) for one in members)

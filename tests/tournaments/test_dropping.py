@@ -17,6 +17,7 @@ import pytest
 
 from paddock.reports.verdicts import verdict_table
 from paddock.statistics.series import FrontCut
+from paddock.tournaments import TournamentOptions
 from paddock.tournaments.analysis import current_standing, is_decided, to_be_dropped
 from paddock.tournaments.command import load_result
 from paddock.tournaments.files import read_tournament
@@ -24,8 +25,10 @@ from paddock.tournaments.laps import Attempt, blocks_done
 from paddock.tournaments.model import EQUIVALENT, FASTER, SLOWER, UNDECIDED, Contender, Lap, Result
 from paddock.tournaments.pairing import DOCS_PER_SECOND, find_cut, paired
 from paddock.tournaments.plan import make_plan, render_plan
+from paddock.tournaments.races import Setting
+from paddock.tournaments.run import TournamentRun
 from paddock.tournaments.schedule import make_schedule
-from paddock.tournaments.store import Journal, find_tournament, read_journal
+from paddock.tournaments.store import Journal, Stored, find_tournament, read_journal
 from tests.tournaments.conftest import counted, hold
 from tests.tournaments.test_analysis import judge_metric, laps_at
 from tests.tournaments.test_resume import process  # noqa: F401 (a fixture)
@@ -95,7 +98,7 @@ def test_the_last_decision_ends_it(fake_laps: Behave, definition: Write) -> None
 
 def test_the_plan_says_it(definition: Write) -> None:
     """Of three and more contenders that may end early; of two the decision ends it."""
-    alone = "A contender for which it does gets no further laps."
+    alone = "A contender for which it does sooner gets no further laps."
     assert alone in render_plan(make_plan(read_tournament(definition(contenders=FOUR)), 1))
     assert alone not in render_plan(make_plan(read_tournament(definition()), 1))
     assert alone not in render_plan(make_plan(read_tournament(definition(contenders=FOUR, drop_decided=False)), 1))
@@ -124,16 +127,42 @@ def test_resume_goes_on_without_them(
     assert (verdicts["30s"].verdict, verdicts["30s"].pairs) == (FASTER, before.dropped["30s"])
 
 
-def test_a_budget_that_is_short_goes_to_the_others(fake_laps: Behave, definition: Write) -> None:
-    """A start is expected to take as long as those take who are still in it."""
-    fake_laps(rates=CLEAR)
-    heaps = [{"name": name, "cars": ["1gheap"], "own_cluster": True} for name in ("a", "b", "c")]
-    tournament = read_tournament(definition(challenge="settings", contenders=heaps, baseline="a", starts=3))
-    start = make_schedule(tournament, 1)[1]
+def test_a_start_without_them_keeps_the_order_of_the_others() -> None:
+    """As many blocks, each as it was drawn but for them."""
+    start = make_schedule(a_tournament(3), 1)[1]
     left = start.lacking({"b"})
     assert (left.contenders, left.laps, left.blocks) == (("a", "c"), start.laps * 2 // 3, start.blocks)
-    assert [name for order in left.orders for name in order] == [n for o in start.orders for n in o if n != "b"]
+    assert [name for order in left.orders for name in order] == [n for order in start.orders for n in order if n != "b"]
     assert start.lacking({"x"}) is start
+
+
+def test_a_budget_that_is_short_goes_to_the_others(definition: Write, tmp_path: Path) -> None:
+    """A start that would exceed it with everybody is begun where it does not without those who were dropped."""
+    tournament = read_tournament(definition(contenders=FOUR, starts=3))
+    plan = make_plan(tournament, 1)
+    journal = a_journal(tmp_path)
+    whole, second = plan.seconds[1], plan.schedule[1]
+    short = replace(tournament, budget_minutes=(journal.elapsed + 0.9 * whole) / 60)
+    for dropped, too_late in ((), True), (("30s", "60s"), False):
+        for name in dropped:
+            journal.add("dropped", contender=name, pairs=20, verdict="faster")
+        run = TournamentRun(Setting(replace(plan, tournament=short), Stored("x"), TournamentOptions()), journal)
+        assert run._too_late_for(second) is too_late
+
+
+def test_a_group_is_asked_for_its_budget_though_its_first_is_gone(definition: Write, tmp_path: Path) -> None:
+    """Held apart, a group is begun as a whole or not at all, whoever of it was dropped."""
+    contenders = [{"name": name, "cars": ["1gheap"], "own_cluster": True} for name in "abc"]
+    file = definition(challenge="settings", contenders=contenders, baseline="a", starts=9)
+    plan = make_plan(read_tournament(file, TournamentOptions(apart=True)), 1)
+    groups = {group: [one for one in plan.schedule if one.group == group] for group in range(2, 10)}
+    first, second, *_ = next(of for of in groups.values() if of[0].contenders == ("b",))
+    journal = a_journal(tmp_path)
+    short = replace(plan, tournament=replace(plan.tournament, budget_minutes=0.01))
+    run = TournamentRun(Setting(short, Stored("x"), TournamentOptions()), journal)
+    assert (run._too_late_for(first), run._too_late_for(second)) == (True, False)
+    journal.add("dropped", contender="b", pairs=15, verdict="faster")
+    assert run._too_late_for(second)
 
 
 def test_a_block_is_whole_without_those_who_were_dropped_before_it(tmp_path: Path) -> None:
