@@ -4,7 +4,7 @@ definition/      the tournament file as it was, and the table beside it
 plan.json        the schedule
 journal.jsonl    everything that happened
 lesson.json      what it teaches the plan of the next one (paddock.tournaments.durations)
-laps/            the lap runner's own journals, one per race, and the files that ask it to stop
+laps/            the lap runner's own journals, one per race, and the files that tell it to stop, or whom to drop
 result.json      the result, written with the report when the tournament ends or is interrupted
 
 Every line of the journal has "at" in epoch seconds, for people, and "elapsed": the seconds that the tournament has been
