@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from paddock.reports import sentences
 from paddock.reports.verdicts import verdict_table
 from paddock.statistics.series import FrontCut
 from paddock.tournaments import TournamentOptions
@@ -291,6 +292,8 @@ def test_a_report_shows_who_was_dropped(fake_laps: Behave, definition: Write) ->
     assert [row[-1].startswith("decided, no further laps") for row in table.rows] == [
         one.dropped for one in result.main.verdicts
     ]
+    told = [sentences.of_verdict(result.main, one, "1s") for one in result.main.verdicts if one.dropped]
+    assert all("pairs (decided, no further laps since), for this JVM." in text for text in told)
 
 
 def test_a_journal_goes_on_after_it_was_read(tmp_path: Path) -> None:
