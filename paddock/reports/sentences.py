@@ -24,6 +24,7 @@ from paddock.tournaments.model import (
 NAMED_CONTENDERS = 4
 _DECISIONS = 6
 NEGLIGIBLE = ", perhaps negligibly"
+DROPPED = "decided, no further laps since"
 
 
 def word(metric: Metric, verdict: str) -> str:
@@ -183,7 +184,8 @@ def _listed(parts: list[str]) -> str:
 def of_verdict(measured: MetricResult, verdict: Verdict, baseline: str) -> str:
     """Everything about one verdict, in sentences."""
     clause, pairs = _clause(measured, verdict, baseline), numbers.plural(verdict.pairs, "pair")
-    return f"{clause}; {pairs}, {verdict.scope}. {verdict.decide}".rstrip()
+    dropped = f" ({DROPPED})" if verdict.dropped else ""
+    return f"{clause}; {pairs}{dropped}, {verdict.scope}. {verdict.decide}".rstrip()
 
 
 def of_control(measured: MetricResult) -> tuple[str, ...]:

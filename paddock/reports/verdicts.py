@@ -25,7 +25,8 @@ def verdict_table(measured: MetricResult, caption: str) -> Table:
             p_value = numbers.p_value(one.p_value)
         said = (one.contender, sentences.said_of(measured.metric, one), numbers.ratio(one.ratio))
         change, pairs = numbers.change(one.ratio), str(one.pairs)
-        rows.append((*said, change, limits, sure, pairs, p_value, one.scope, one.decide or numbers.NOTHING))
+        dropped = sentences.DROPPED if one.dropped else numbers.NOTHING
+        rows.append((*said, change, limits, sure, pairs, p_value, one.scope, one.decide or dropped))
     return Table(caption, headers, tuple(rows), (2, 3, 4, 5, 6, 7))
 
 

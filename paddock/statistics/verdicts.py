@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from statistics import stdev
@@ -123,6 +123,7 @@ def judge(
     higher_is_better: bool = True,
     margin: float = MARGIN,
     alpha: float = 0.05,
+    early: Collection[str] = (),
 ) -> tuple[Judgement, ...]:
     """The verdicts on all contenders after the planned number of blocks, by the signed-rank test.
 
@@ -134,11 +135,25 @@ def judge(
     ``alpha`` / number of contenders inside the margin (two one-sided tests, Bonferroni): the chance of any false
     equivalence is at most ``alpha`` / 2.
 
-    :param differences: per contender the log ratios of its pairs.
+    Contenders that the e-process had decided before, and that had no further blocks, keep its verdict and its interval
+    (:func:`judge_early`): their number of blocks was chosen by the data, and no fixed-n interval is valid there. Their
+    p-values, which hold at every look, take part in Holm's procedure. The others had all their blocks, and each is
+    tested once, at their end; that it could have been decided before adds to its errors what the e-process errs, which
+    is nearly always where the test errs, too: simulated, both together stay at the nominal level.
+
+    :param differences: per contender the log ratios of its pairs; of those that were decided early up to then.
+    :param early: the names of contenders that had no further blocks because the e-process had decided them.
     """
-    steps = holm([signed_rank(values, alpha).p for values in differences.values()], alpha)
+    comparisons, how = len(differences), (higher_is_better, margin, alpha)
+    decided = {name: judge_early(name, differences[name], comparisons, *how) for name in differences if name in early}
+    evidence = {name: one.adjusted_p / comparisons for name, one in decided.items()}
+    p_values = [evidence[name] if name in early else signed_rank(of, alpha).p for name, of in differences.items()]
+    steps = holm(p_values, alpha)
     judged = []
     for (name, values), step in zip(differences.items(), steps, strict=True):
+        if name in decided:
+            judged.append(decided[name])
+            continue
         result, strict = signed_rank(values, step.level), signed_rank(values, alpha / len(differences))
         equivalent = within(strict.low, strict.high, margin)
         judged.append(

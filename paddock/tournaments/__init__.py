@@ -12,11 +12,12 @@ pairing       laps -> figures and paired differences in each metric; cautions: w
 store         tournaments on disk: the journal of everything that happens, appended and fsynced; resume
 headroom      what the load driver alone can push of the contenders' loads, and how much of it they reach
 load_shape    bulks, clients and processes of a contender's laps
+inputs        what must not change before a tournament ends, by its checksums
 durations     how long laps and starts take, and what earlier journals say of it
 plan          schedule + durations -> minutes, what fits, what can be resolved
 analysis      laps -> result, by the pure statistics of paddock.statistics; notes: what is said beside it
 races         a start -> the race that Rally is asked for
-run           schedule -> races -> journal, and what a person sees of it
+run           schedule -> races -> journal; view: what a person sees of it
 command       ./inv tournament
 """
 

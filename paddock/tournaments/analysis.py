@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from paddock import numbers
@@ -56,14 +57,14 @@ def analyse(history: History, tournament: Tournament) -> Result:
     # Whoever watches a tournament and stops it may have been led by what they saw, as the evidence is that ends one; a
     # race may have failed because of what a contender did. At node level a failed start is a pair less, and no end.
     looked = stopped == INTERRUPTED or bool(history.decided) or (stopped == FAILED_RACES and not tournament.node_level)
-    cut = () if looked else find_cut(laps, tournament)
+    cut = () if looked else find_cut(laps, tournament, history.dropped)
     headroom = recorded_headroom(history.header)
     counted = counting(laps)
     results: dict[str, MetricResult] = {}
     for metric in METRICS.values():
         if metric == tournament.metric or any(figure(lap, metric) is not None for lap in counted):
-            pairs = paired(laps, tournament, metric, looked, cut)
-            until = history.decided if metric == tournament.metric else {}
+            pairs = paired(laps, tournament, metric, looked, cut, early=history.dropped)
+            until = {**history.dropped, **history.decided} if metric == tournament.metric else {}
             measured = measure(laps, tournament, metric, pairs, looked, until, headroom)
             control = _control(laps, tournament, metric, looked, cut, headroom)
             results[metric.name] = replace(measured, control=control)
@@ -146,16 +147,28 @@ def measure(
 
 
 def current_standing(
-    laps: Sequence[Lap], tournament: Tournament, headroom: Mapping[str, Headroom] | None = None
+    laps: Sequence[Lap],
+    tournament: Tournament,
+    headroom: Mapping[str, Headroom] | None = None,
+    dropped: Mapping[str, int] | None = None,
 ) -> tuple[Verdict, ...]:
-    """Where a running tournament stands: by the e-process, which is valid at every look."""
-    pairs = paired(laps, tournament, tournament.metric, True)
-    return judge(laps, tournament, tournament.metric, pairs, True, headroom=headroom)
+    """Where a running tournament stands: by the e-process, which is valid at every look.
+
+    :param dropped: contender -> pairs at which it was decided; its verdict stays.
+    """
+    pairs = paired(laps, tournament, tournament.metric, True, early=dropped or ())
+    return judge(laps, tournament, tournament.metric, pairs, True, dropped, headroom)
 
 
 def is_decided(standing: Sequence[Verdict], tournament: Tournament) -> bool:
     """Whether nothing is left to find out: a tournament that may stop early does so now."""
     return tournament.stop_early and bool(standing) and all(one.verdict != UNDECIDED for one in standing)
+
+
+def to_be_dropped(standing: Sequence[Verdict], tournament: Tournament, dropped: Collection[str]) -> list[Verdict]:
+    """Those for whom nothing is left to find out while others go on, and who still have laps."""
+    decided = [one for one in standing if one.verdict != UNDECIDED and one.contender not in dropped]
+    return decided if tournament.drops else []
 
 
 def judge(
@@ -172,7 +185,8 @@ def judge(
     :param pairs: of ``paired``, with the same ``looked``.
     :param looked: whether the data may have chosen the number of blocks, because the evidence ended the tournament, or
         somebody who saw it: then the e-process gives the verdicts, because the signed-rank test is not valid there.
-    :param until: contender -> pairs at which the evidence ended the tournament; all of those that it does not name.
+    :param until: contender -> pairs at which the evidence ended the tournament, or its laps; all of those that it does
+        not name.
     :param headroom: contender -> what the load driver alone pushes of its load, where that is known.
     """
     differences = {name: of.differences[: (until or {}).get(name)] for name, of in pairs.units.items()}
@@ -180,7 +194,7 @@ def judge(
     if looked:
         found = [judging.judge_early(name, values, len(differences), *how) for name, values in differences.items()]
     else:
-        found = list(judging.judge(differences, *how))
+        found = list(judging.judge(differences, *how, pairs.early))
     seconds, loads = _seconds_per_unit(laps, tournament, pairs.units), driver_loads(laps)
     reached = shares(undisturbed(headroom or {}), median_rates(laps))
     varying = spreads(laps, tournament, metric, differences)
@@ -217,6 +231,7 @@ def judge(
                 block_sd=varying[one.contender].block if varying else None,
                 start_sd=varying[one.contender].start if varying else None,
                 negligible=word in (FASTER, SLOWER) and judging.mostly_within(one.low, one.high, tournament.margin),
+                dropped=one.contender in pairs.early,
             )
         )
     return tuple(verdicts)
@@ -248,18 +263,21 @@ def efficiency(laps: Sequence[Lap]) -> float | None:
 def _seconds_per_unit(laps: Sequence[Lap], tournament: Tournament, pairs: Mapping[str, Units]) -> float | None:
     """Wall time of a block, or of a start of every contender where starts are the unit; None if unknown."""
     begins: dict[tuple[int, int], float] = {}
+    ran: Counter[tuple[int, int]] = Counter()
     for lap in laps:
         if lap.seconds > 0:
             key = (lap.start, lap.block)
             begins[key] = min(lap.began, begins.get(key, lap.began))
+            ran[key] += 1
     if tournament.node_level or any(of.unit == "start" for of in pairs.values()):
         first = sorted(min(at for (start, _), at in begins.items() if start == one) for one in {s for s, _ in begins})
         gaps = [later - sooner for sooner, later in itertools.pairwise(first)]
         each = len(tournament.contenders) if tournament.node_level else 1
         return statistics.median(gaps) * each if gaps else None
-    gaps = [
-        begins[later] - begins[sooner]
+    blocks = [
+        (ran[sooner], begins[later] - begins[sooner])
         for sooner, later in itertools.pairwise(measured_blocks(laps))
         if later[0] == sooner[0] and later in begins and sooner in begins
     ]
-    return statistics.median(gaps) if gaps else None
+    # Where contenders were dropped, further blocks are as short as the latest ones.
+    return statistics.median(gap for number, gap in blocks if number == blocks[-1][0]) if blocks else None

@@ -20,7 +20,7 @@ _NODE_SETTINGS = ("bootstrap.", "cluster.", "discovery.", "http.", "indices.", "
 OWN_PARAMETERS = (
     *("levels", "lap_starts", "lap_order", "lap_order_seed", "lap_journal", "lap_stop_file", "lap_documents"),
     *("blocks", "warmup_blocks", "freshness_probe", "lap_phases", "lap_searches", "lap_force_merge"),
-    *("lap_read_back", "driver_processes"),
+    *("lap_read_back", "lap_dropped_file", "driver_processes"),
 )
 
 

@@ -24,6 +24,7 @@ from paddock.tournaments.checks import check_orders, check_target
 from paddock.tournaments.durations import gather_experience
 from paddock.tournaments.files import find_file, read_tournament
 from paddock.tournaments.headroom import known_headroom, measured_headroom
+from paddock.tournaments.inputs import check_unchanged, input_checksums
 from paddock.tournaments.model import Result, Tournament
 from paddock.tournaments.plan import make_plan, render_plan, resolvable
 from paddock.tournaments.races import Prepare, Setting, check_races
@@ -105,7 +106,7 @@ def run_tournament(
             tournament=plain(tournament),
             seed=seed,
             options=plain(options),
-            checksums=store.input_checksums(tournament.track, file),
+            checksums=input_checksums(tournament.track, file),
             corpora=checked.corpora,
             software=checked.software,
             circumstances=_circumstances(options, tournament),
@@ -120,15 +121,15 @@ def _resume(stored: Stored, preparing: Prepare, keep: Callable[[Result], object]
     journal = Journal(stored.journal)
     header = journal.history.header
     tournament = stored.tournament(journal.history)
-    now = store.input_checksums(tournament.track, Path(header["definition"]))
-    store.check_unchanged(header["checksums"], now, stored.id)
+    now = input_checksums(tournament.track, Path(header["definition"]))
+    check_unchanged(header["checksums"], now, stored.id)
     # The schedule is the one that was made then, whatever this version of Paddock would make.
     options = store.stored_options(journal.history)
     plan = make_plan(_as_raced(tournament, options), header["seed"], gather_experience())
     setting = Setting(replace(plan, schedule=stored.schedule()), stored, options, preparing)
     checked = check_races(setting, fetch=True, attempts=len(journal.history.attempts))
-    store.check_unchanged(header.get("corpora", {}), checked.corpora, stored.id)
-    store.check_unchanged(header.get("software", {}), checked.software, stored.id)
+    check_unchanged(header.get("corpora", {}), checked.corpora, stored.id)
+    check_unchanged(header.get("software", {}), checked.software, stored.id)
     journal.add("resumed")
     say(f"Going on with {stored.id}: {len(journal.history.attempts)} races so far.")
     return _run(setting, journal, keep)

@@ -319,7 +319,8 @@ def _learn(history: History, tournament: Tournament) -> Lesson | None:
     ]
     # Early evidence chose the number of blocks, and few of them say little of how they vary.
     enough = not history.decided and tournament.blocks * tournament.starts >= FEWEST_BLOCKS
-    varying = spreads(laps, tournament, tournament.metric, rivals(tournament)).values()
+    going_on = [name for name in rivals(tournament) if name not in history.dropped]
+    varying = spreads(laps, tournament, tournament.metric, going_on).values()
     # Of two starts every third estimate and more is 0, whatever starts differ by.
     several = side_by_side and len({start for start, _ in measured_blocks(laps)}) >= FEWEST_STARTS
     return Lesson(

@@ -239,6 +239,7 @@ def read_tournament(path: Path, options: TournamentOptions | None = None, sample
         margin=content.get("margin", DEFAULT_MARGIN),
         budget_minutes=sizes["budget_minutes"],
         stop_early=content.get("stop_early", True),
+        drop_decided=content.get("drop_decided", True),
         freshness=content.get("freshness", False),
         searches=content.get("searches", 0),
         force_merge=content.get("force_merge", False),

@@ -6,17 +6,19 @@ cut off (Ctrl-C, kill -9, power):
   has proven itself, and what ended the race came after them. A started block is void. A further attempt warms up anew
   and goes on with the next block; a start whose race has failed twice stays as short as it is.
 - at node level all are void and the start is repeated, because there the start as a whole is the unit.
+A contender that was dropped, because the evidence had decided it, is missing from no later block.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from paddock.tournaments.model import FEWEST_FOR_P99, Answer, Disturbance, Lap, Markers, Tournament
+from paddock.tournaments.schedule import Start
 
 DONE, FAILED, CUT_OFF = "done", "failed", "cut off"
 _MILLION = 1_000_000
@@ -80,6 +82,8 @@ class Attempt:
     :param monotonic: when it began, by the machine's steady clock; None in journals from before.
     :param began, ended: seconds that the tournament had been running then; ``ended`` is None while it runs.
     :param outcome: DONE, FAILED or CUT_OFF; an attempt that nobody saw end was cut off.
+    :param dropped: contender -> the last block that has to have a lap of it, 0 if it was dropped before. The block that
+        follows may have one, where it had begun already.
     """
 
     start: int
@@ -95,6 +99,7 @@ class Attempt:
     reason: str = "it was cut off"
     circumstances: dict[str, str] = field(default_factory=dict)
     records: list[LapRecord] = field(default_factory=list)
+    dropped: dict[str, int] = field(default_factory=dict)
 
     def add(self, line: Mapping[str, Any]) -> None:
         """Take a line of the lap runner's journal (tracks/shared/lap.py has its keys; a void lap may lack any figure).
@@ -152,13 +157,29 @@ class Attempt:
             since = (line.get("started_at") or self.at) - self.at
         return self.began + max(0.0, float(since))
 
-    def whole_blocks(self, contenders: int) -> set[int]:
-        """The measured blocks in which every contender has had its lap."""
+    def expected(self, names: Iterable[str], block: int) -> set[str]:
+        """Who of these has to have a lap in that block."""
+        return {name for name in names if block <= self.dropped.get(name, block)}
+
+    def whole_blocks(self, names: Sequence[str]) -> set[int]:
+        """The measured blocks in which everybody of these who has to has had a lap."""
         laps: dict[int, set[str]] = {}
         for record in self.records:
             if not record.lap.warmup:
                 laps.setdefault(record.lap.block, set()).add(record.lap.contender)
-        return {block for block, names in laps.items() if len(names) == contenders}
+        return {block for block, had in laps.items() if had >= self.expected(names, block)}
+
+    def missing(self, start: Start) -> int:
+        """How many laps it lacks.
+
+        :param start: what it was to run: of a start that was cut off what was left.
+        """
+        had = {(record.lap.block, record.lap.contender) for record in self.records}
+        lacking = 0
+        for number, order in enumerate(start.orders, start=1):
+            block = number if number <= start.warmup_blocks else number + self.skipped
+            lacking += sum((block, name) not in had for name in self.expected(order, block))
+        return lacking
 
     def laps(self, tournament: Tournament, running: bool = False) -> list[Lap]:
         """Its laps, those void that do not count.
@@ -171,7 +192,7 @@ class Attempt:
         reason = f"the race {self.race_id} failed" if self.outcome == FAILED else "the start was cut off"
         if tournament.node_level:
             return [_void(lap, reason) for lap in laps]
-        kept = self.whole_blocks(len(tournament.raced))
+        kept = self.whole_blocks([one.name for one in tournament.raced])
         return [lap if lap.warmup or lap.block in kept else _void(lap, f"{reason} in this block") for lap in laps]
 
 
@@ -179,7 +200,8 @@ def blocks_done(attempts: Sequence[Attempt], tournament: Tournament, start: int)
     """Measured blocks of that start that count although an attempt has not come to its end, over all its attempts."""
     if tournament.node_level:
         return 0
-    return sum(len(one.whole_blocks(len(tournament.raced))) for one in attempts if one.start == start)
+    names = [one.name for one in tournament.raced]
+    return sum(len(one.whole_blocks(names)) for one in attempts if one.start == start)
 
 
 def laps_of(attempts: Sequence[Attempt], tournament: Tournament, running: bool = False) -> tuple[Lap, ...]:

@@ -107,6 +107,8 @@ class Tournament:
     :param corpus: a recipe of the track or an imported corpus; None for the track's own.
     :param documents: size of the corpus; 0 for as many as the named corpus has.
     :param stop_early: whether the e-process may end it before all blocks are run.
+    :param drop_decided: whether a contender of several that the e-process has decided gets no further laps; not where
+        it may not end early.
     :param freshness: whether a freshness probe runs beside the load.
     :param searches: how often each of the track's queries is run after the load of a lap; 0 for no searches.
     :param force_merge: whether the index of a lap is merged to one segment per shard before it is weighed and searched.
@@ -153,11 +155,17 @@ class Tournament:
     read_back: int = 0
     control: Contender | None = None
     driver_processes: int = 1
+    drop_decided: bool = True
 
     @property
     def is_there(self) -> bool:
         """Whether its contenders are clusters that are there already: no car makes them."""
         return all(one.target_hosts for one in self.contenders)
+
+    @property
+    def drops(self) -> bool:
+        """Whether contenders may be dropped: of two alone, the decision ends it."""
+        return self.stop_early and self.drop_decided and len(self.contenders) > 2
 
     @property
     def raced(self) -> tuple[Contender, ...]:
@@ -286,6 +294,8 @@ class Verdict:
         beyond that (statistics.starts.spread); None where there are too few.
     :param unit: what a pair is: "block" or "start".
     :param negligible: faster or slower, but the greater part of the interval lies within the margin of equivalence.
+    :param dropped: the evidence decided it while others went on, and it had no further laps: the interval is a
+        confidence sequence.
     """
 
     contender: str
@@ -302,6 +312,7 @@ class Verdict:
     block_sd: float | None = None
     start_sd: float | None = None
     unit: str = "block"
+    dropped: bool = False
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,8 @@ from paddock.tournaments.store import BUDGET, FAILED_RACES, INTERRUPTED, History
 SETTINGS = "index settings in force"
 _CLOCK_TOLERANCE = 1.0  # seconds
 _SECONDS = re.compile(r"(?:^|: )(-?[0-9]+\.[0-9])(?=;|$)")
+# So many contenders that were dropped are named; the table has all.
+_DROPPED_TOLD = 6
 
 
 def recorded_circumstances(history: History) -> dict[str, str]:
@@ -151,6 +153,14 @@ def _end(history: History, tournament: Tournament, stopped: str) -> Iterator[str
     )
     if history.decided:
         yield f"It ended early, because the evidence sufficed (e-process): {sequences}."
+    elif history.dropped:
+        known = {name: f"'{name}' after {pairs}" for name, pairs in history.dropped.items()}
+        listed = ", ".join([*known.values()][:_DROPPED_TOLD])
+        more = f" and {len(known) - _DROPPED_TOLD} more" if len(known) > _DROPPED_TOLD else ""
+        yield (
+            f"Decided while others went on (e-process), with no further laps since: {listed}{more} pairs. In all "
+            f"metrics their {sequences}."
+        )
     if stopped == BUDGET:
         yield f"It ended because the budget of {tournament.budget_minutes:g} minutes was used up."
     if stopped == FAILED_RACES:

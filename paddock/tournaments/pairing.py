@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from paddock.statistics.series import FrontCut, censored_quantile, front_cut
@@ -106,14 +106,18 @@ def figures_by_group(laps: Sequence[Lap], tournament: Tournament, metric: Metric
     return dict(sorted(groups.items()))
 
 
-def find_cut(laps: Sequence[Lap], tournament: Tournament) -> tuple[FrontCut, ...]:
+def find_cut(laps: Sequence[Lap], tournament: Tournament, early: Collection[str] = ()) -> tuple[FrontCut, ...]:
     """What MSER cuts at the front of each start, for all contenders together, by the metric of the verdict.
 
     Nothing at node level: there each start holds one contender, and cutting every contender by itself is not exact.
+
+    :param early: contenders without laps in later blocks: where a slow one is missing, block means rise without any
+        warm-up, so they are those of the others.
     """
     if tournament.node_level:
         return ()
-    return tuple(front_cut(start) for start in figures_by_block(laps, tournament, tournament.metric))
+    starts = figures_by_block(laps, tournament, tournament.metric)
+    return tuple(front_cut({name: of for name, of in start.items() if name not in early}) for start in starts)
 
 
 @dataclass(frozen=True)
@@ -122,10 +126,12 @@ class Paired:
 
     :param units: by contender; without differences where too many laps, its own or the baseline's, say nothing.
     :param unmeasured: the share of each contender's laps that count, but have no figure; only those that lack some.
+    :param early: those that had no further laps once the evidence had decided them.
     """
 
     units: Mapping[str, Units]
     unmeasured: Mapping[str, float]
+    early: frozenset[str] = frozenset()
 
 
 def paired(
@@ -135,6 +141,7 @@ def paired(
     looked: bool = False,
     cut: Sequence[FrontCut] = (),
     names: Sequence[str] | None = None,
+    early: Collection[str] = (),
 ) -> Paired:
     """The differences that are judged.
 
@@ -145,6 +152,7 @@ def paired(
         claim is about the configuration, so blocks of the first start must not end the tournament.
     :param cut: blocks to leave out at the front of each start; none for the e-process.
     :param names: who is compared with the baseline, all together; None for all rivals.
+    :param early: those of them whose laps the evidence has ended: the e-process judges them, whatever ends the others.
     """
     unmeasured = {}
     for contender in tournament.raced:
@@ -157,18 +165,25 @@ def paired(
         groups = list(figures_by_group(laps, tournament, metric).values())
         units = {rival: node_level(groups, rival, baseline) for rival in others}
     else:
-        starts = figures_by_block(laps, tournament, metric)
-        for one, start in zip(cut, starts, strict=False):
-            start.update({name: values[one.blocks :] for name, values in start.items()})
-        if looked and tournament.starts > 1:
-            needed = max(FEWEST_STARTS, fewest_differences(alpha))
-            units = {rival: start_level(starts, rival, baseline, needed) for rival in others}
-        else:
-            units = {rival: index_level(starts, rival, baseline, alpha) for rival in others}
+        whole = figures_by_block(laps, tournament, metric)
+        front = [one.blocks for one in cut] or [0] * len(whole)
+        starts = [
+            {name: values[first:] for name, values in start.items()} for first, start in zip(front, whole, strict=True)
+        ]
+        needed = max(FEWEST_STARTS, fewest_differences(alpha))
+        units = {}
+        for rival in others:
+            by_evidence = looked or rival in early
+            of = whole if by_evidence else starts
+            if by_evidence and tournament.starts > 1:
+                units[rival] = start_level(of, rival, baseline, needed)
+            else:
+                units[rival] = index_level(of, rival, baseline, alpha)
     selected = {name for name, share in unmeasured.items() if share > MOST_UNMEASURED}
     return Paired(
         {name: replace(of, differences=()) if selected & {name, baseline} else of for name, of in units.items()},
         unmeasured,
+        frozenset(early),
     )
 
 

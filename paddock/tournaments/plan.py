@@ -276,7 +276,8 @@ def _cautions(plan: Plan) -> Iterator[str]:
     if tournament.starts == 1 and not tournament.node_level and not tournament.is_there:
         yield "One start: what is found holds for that JVM; more --starts make it a claim about the configuration."
     if tournament.stop_early:
-        yield "It ends early if the evidence suffices."
+        alone = " A contender for which it does sooner gets no further laps." if tournament.drops else ""
+        yield f"It ends early if the evidence suffices for all.{alone}"
 
 
 def _lap_cautions(plan: Plan) -> Iterator[str | None]:

@@ -53,7 +53,9 @@ class Setting:
         :raises PaddockError: as for any race.
         """
         tournament, side_by_side = self.plan.tournament, runs_side_by_side(self.plan.tournament, self.options)
-        clusters = distinct(clusters_of(tournament, self.options)) if side_by_side else ()
+        raced = {name for start in starts for name in start.contenders}
+        on = {name: one for name, one in clusters_of(tournament, self.options).items() if name in raced}
+        clusters = distinct(on) if side_by_side else ()
         return self.prepare(race_options(tournament, starts, self.options, self.stored, attempt), fetch, clusters)
 
 
@@ -169,6 +171,7 @@ def race_options(
             "lap_documents": tournament.lap_documents,
             "lap_journal": str(stored.lap_journal(race_id)),
             "lap_stop_file": str(stored.stop_file(race_id)),
+            **({"lap_dropped_file": str(stored.dropped_file(race_id))} if tournament.drops else {}),
             **({"freshness_probe": True} if tournament.freshness else {}),
             **({"lap_phases": list(start.phases)} if tournament.freshness and not side_by_side else {}),
             **({"lap_searches": tournament.searches} if tournament.searches else {}),

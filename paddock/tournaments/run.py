@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import itertools
-import math
 import time
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
-from rich.progress import BarColumn, Progress, TaskID, TextColumn
-
-from paddock.console import PLAIN_INTERVAL, messages, say, warn
+from paddock.console import say, warn
 from paddock.errors import Interrupted, MachineError, RaceError
-from paddock.files import read_record
+from paddock.files import read_record, write_json
 from paddock.race.options import PreparedRace
 from paddock.rally.clusters import DEFAULT_CLUSTER
 from paddock.rally.leftovers import RaceProcesses
@@ -23,14 +20,15 @@ from paddock.rally.process import Note, TaskProgress
 from paddock.rally.request import printable
 from paddock.rally.run import run_race_alone
 from paddock.sampling import Endpoint, described, lucene_version
-from paddock.tournaments.analysis import current_standing, is_decided
+from paddock.tournaments.analysis import current_standing, is_decided, to_be_dropped
+from paddock.tournaments.durations import start_seconds
 from paddock.tournaments.headroom import recorded_headroom
 from paddock.tournaments.laps import CUT_OFF, DONE, FAILED, Attempt, LapLines, blocks_done, laps_of
-from paddock.tournaments.model import UNDECIDED, Verdict
-from paddock.tournaments.plan import Plan
+from paddock.tournaments.model import Verdict
 from paddock.tournaments.races import Setting, contenders_on, race_circumstances
 from paddock.tournaments.schedule import Start
 from paddock.tournaments.store import ALL_DONE, BUDGET, DECIDED, FAILED_RACES, Journal
+from paddock.tournaments.view import View, standing_text
 
 # A failed race is tried again once.
 MOST_FAILURES = 2
@@ -46,7 +44,7 @@ class TournamentRun:
         self._plan = setting.plan
         self._tournament = setting.plan.tournament
         self._journal = journal
-        self._view = _View(setting.plan)
+        self._view = View(setting.plan)
         self._warned: set[str] = set()
         self._out_of_budget = journal.elapsed > setting.plan.tournament.budget_minutes * 60
         self.stored = setting.stored
@@ -73,6 +71,8 @@ class TournamentRun:
         for start in self._plan.schedule:
             if history.decided:
                 return DECIDED
+            if not start.lacking(history.dropped).contenders:
+                continue
             if self._out_of_budget or self._too_late_for(start):
                 return ALL_DONE if self._is_complete() else BUDGET
             self._run_start(start)
@@ -82,15 +82,18 @@ class TournamentRun:
         if self._out_of_budget and not self._is_complete():
             return BUDGET
         failed = history.failed_starts()
-        short = any(self._left(start).blocks for start in self._plan.schedule if start.number in failed)
+        left = [self._left(start) for start in self._plan.schedule if start.number in failed]
+        short = any(one.blocks and one.contenders for one in left)
         return FAILED_RACES if short else ALL_DONE
 
     def _is_complete(self) -> bool:
         """Whether all that was planned has been run, though the budget was used up by its last block."""
         if self._tournament.node_level:
             done = {attempt.start for attempt in self._journal.history.attempts if attempt.outcome == DONE}
-            return all(start.number in done for start in self._plan.schedule)
-        return not any(self._left(start).blocks for start in self._plan.schedule)
+            planned = [one for one in self._plan.schedule if one.lacking(self._journal.history.dropped).contenders]
+            return all(start.number in done for start in planned)
+        left = map(self._left, self._plan.schedule)
+        return not any(one.blocks and one.contenders for one in left)
 
     def _run_start(self, start: Start) -> None:
         """Bring a start to its end, or leave it as it is after two failures."""
@@ -109,11 +112,13 @@ class TournamentRun:
 
     def _left(self, start: Start) -> Start:
         """What is still to be run of a start."""
-        return start.without(blocks_done(self._journal.history.attempts, self._tournament, start.number))
+        history = self._journal.history
+        return start.without(blocks_done(history.attempts, self._tournament, start.number)).lacking(history.dropped)
 
     def _attempt(self, start: Start, left: Start, number: int) -> None:
         """One race: of what is left of this start, and of those that follow where nodes are started while it runs."""
-        spans = (left, *self._setting.spans(start)[1:])
+        following = self._setting.spans(start)[1:]
+        spans = (left, *(one.lacking(self._journal.history.dropped) for one in following))
         race = self._setting.race(spans, number)
         for note in race.notes:
             if note not in self._warned:
@@ -159,18 +164,16 @@ class TournamentRun:
         ends = history.decided or self._out_of_budget or self._too_late_for(start)
         return not ends and not history.attempts_of(start.number)
 
-    def laps_arrived(self, lines: list[dict[str, Any]]) -> int:
-        """Write down laps that have just been run, show the standing, and see whether it is time to stop.
-
-        :returns: how many laps the attempt has by now.
-        """
+    def laps_arrived(self, lines: list[dict[str, Any]]) -> None:
+        """Write down laps that have just been run, show the standing, and see whether it is time to stop."""
         attempt = self._journal.history.attempts[-1]
         self._add(attempt, lines)
         self._view.laps(len(lines))
         latest = attempt.records[-1].lap.block
         run = {record.lap.contender for record in attempt.records if record.lap.block == latest}
-        if not self._tournament.node_level and len(run) < len(self._tournament.raced):
-            return len(attempt.records)  # the block goes on; a standing now would disturb the lap that is running
+        raced = [one.name for one in self._tournament.raced]
+        if not self._tournament.node_level and not run >= attempt.expected(raced, latest):
+            return  # the block goes on; a standing now would disturb the lap that is running
         standing = self._standing()
         self._view.standing(standing_text(standing))
         self._out_of_budget = self._out_of_budget or self._journal.elapsed > self._tournament.budget_minutes * 60
@@ -178,12 +181,13 @@ class TournamentRun:
             self._look(standing)
         if self._journal.history.decided or (self._out_of_budget and not self._tournament.node_level):
             self.stored.stop_file(attempt.race_id).touch()
-        return len(attempt.records)
 
-    def laps_of(self, start: Start) -> int:
-        """How many laps the attempt at that start has that is running, or ran last."""
-        attempts = self._journal.history.attempts_of(start.number)
-        return len(attempts[-1].records) if attempts else 0
+    def missing(self, start: Start) -> int:
+        """How many laps the attempt at that start still lacks that is running, or ran last.
+
+        :param start: what it is to run.
+        """
+        return self._journal.history.attempts_of(start.number)[-1].missing(start)
 
     def said(self, event: TaskProgress | Note) -> None:
         """Rally says something; its own progress is coarser than ours."""
@@ -192,21 +196,41 @@ class TournamentRun:
 
     def _standing(self) -> tuple[Verdict, ...]:
         laps = laps_of(self._journal.history.attempts, self._tournament, running=True)
-        return current_standing(laps, self._tournament, recorded_headroom(self._journal.history.header))
+        history = self._journal.history
+        return current_standing(laps, self._tournament, recorded_headroom(history.header), history.dropped)
 
     def _look(self, standing: Sequence[Verdict]) -> None:
-        """Ask the e-process whether the evidence suffices; once it does, that is written down."""
-        if not self._journal.history.decided and is_decided(standing, self._tournament):
+        """Ask the e-process whether the evidence suffices, for all or for some; once it does, that is written down."""
+        history = self._journal.history
+        if history.decided:
+            return
+        if is_decided(standing, self._tournament):
             self._journal.add("decided", pairs={one.contender: one.pairs for one in standing})
             say(f"The evidence suffices: {standing_text(standing)}.")
+        elif new := to_be_dropped(standing, self._tournament, history.dropped):
+            for one in new:
+                self._journal.add("dropped", contender=one.contender, pairs=one.pairs, verdict=one.verdict)
+            say(f"Decided, so no further laps of: {standing_text(new)}.")
+            self._view.drop(history)
+            # Read before each block, by a race that spans several starts before the next one, too.
+            write_json(self.stored.dropped_file(history.attempts[-1].race_id), sorted(history.dropped))
 
     def _too_late_for(self, start: Start) -> bool:
         """Whether the budget does not suffice for that start and the others of its group; never for the first group."""
-        members = [one for one in self._plan.schedule if one.group == start.group]
+        dropped = self._journal.history.dropped
+        of_group = (one for one in self._plan.schedule if one.group == start.group)
+        members = [one for one in of_group if one.lacking(dropped).contenders]
         if start.group == 1 or start.number != members[0].number or self._journal.history.attempts_of(start.number):
             return False
-        needed = sum(self._plan.seconds[one.number - 1] for one in members)
+        needed = sum(self._seconds(one) for one in members)
         return self._journal.elapsed + needed > self._tournament.budget_minutes * 60
+
+    def _seconds(self, start: Start) -> float:
+        """How long a start will probably take, without the contenders that were dropped."""
+        left = start.lacking(self._journal.history.dropped)
+        if left is start:
+            return self._plan.seconds[start.number - 1]
+        return start_seconds(self._tournament, left, self._plan.experience) if left.contenders else 0.0
 
     def _close_cut_off_attempts(self) -> None:
         """Take over what races that were cut off have still written, once they are gone."""
@@ -268,7 +292,8 @@ class _Watch:
         for start, group in itertools.groupby(self._lines.read(), lambda line: line.get("start")):
             if not self._told:  # in the warm-up, and as cheap as a question can be
                 self._told = {name: {"Lucene": lucene_version(one)} for name, one in self._endpoints().items()}
-            if start in (None, self._spans[0].number) and self._run.laps_arrived(list(group)) == self._spans[0].laps:
+            if start in (None, self._spans[0].number):
+                self._run.laps_arrived(list(group))
                 self._next_start()
 
     def interrupted(self) -> None:
@@ -285,7 +310,7 @@ class _Watch:
     def close(self) -> None:
         """The race has come to results: so has the start that was running, if it has all its laps."""
         race_id, start = self._race.request.race_id, self._spans[0]
-        missing = start.laps - self._run.laps_of(start)
+        missing = self._run.missing(start)
         if missing and not self._run.stored.stop_file(race_id).exists():
             self._run.end(FAILED, f"The race {race_id} ended with {missing} of {start.laps} laps missing.")
         else:
@@ -305,8 +330,8 @@ class _Watch:
         return True
 
     def _next_start(self) -> None:
-        """A start has all its laps: the race ends, or its nodes are started anew, beside this thread."""
-        if len(self._spans) == 1 or self._launch is not None:
+        """Once a start has all its laps, the race ends, or its nodes are started anew, beside this thread."""
+        if len(self._spans) == 1 or self._launch is not None or self._run.missing(self._spans[0]):
             return
         self._run.end(DONE, "", self._circumstances())
         if self._over:
@@ -345,81 +370,3 @@ class _Watch:
             name: Endpoint.from_client_options(text, private.get(name) or request.client_options.values)
             for name, text in hosts.items()
         }
-
-
-def standing_text(standing: Sequence[Verdict], most: int = 4) -> str:
-    """One line for a person: the contenders farthest from the baseline."""
-    known = sorted(
-        ((one, one.ratio) for one in standing if one.ratio is not None), key=lambda both: -abs(math.log(both[1]))
-    )
-    shown = [
-        f"{one.contender} {100 * (ratio - 1):+.1f} %{' (undecided)' if one.verdict == UNDECIDED else ''}"
-        for one, ratio in known[:most]
-    ]
-    more = len(known) - most
-    return ", ".join([*shown, *([f"and {more} more"] if more > 0 else [])]) or "no pair of laps yet"
-
-
-class _View:
-    """Progress in laps: a bar on a terminal, lines elsewhere."""
-
-    def __init__(self, plan: Plan) -> None:
-        self._plan = plan
-        self._total = sum(start.laps for start in plan.schedule[: plan.fits])
-        self._done = 0
-        self._said = 0.0
-        self._began = time.monotonic()
-        self._bar: Progress | None = None
-        self._task = TaskID(0)
-
-    def start(self, start: Start, attempt: int) -> None:
-        """A start begins; everything before it is done."""
-        schedule = self._plan.schedule
-        self._done = sum(one.laps for one in schedule[: start.number - 1])
-        again = f", attempt {attempt}" if attempt > 1 else ""
-        who = start.contenders[0] if len(start.contenders) == 1 else f"{start.laps} laps"
-        say(f"[{self._elapsed()}] Start {start.number} of {len(schedule)} ({who}{again}) ...")
-        if messages().is_terminal and self._bar is None:
-            self._bar = Progress(
-                TextColumn("{task.completed}/{task.total} laps"),
-                BarColumn(bar_width=30),
-                TextColumn("about {task.fields[left]} left"),
-                TextColumn("{task.fields[standing]}", markup=False),
-                console=messages(),
-                transient=True,
-            )
-            self._task = self._bar.add_task("", total=self._total, left="?", standing="")
-            self._bar.start()
-
-    def laps(self, number: int) -> None:
-        """So many laps more have been run."""
-        self._done += number
-        if self._bar:
-            self._bar.update(self._task, completed=self._done, left=self._left())
-
-    def standing(self, text: str) -> None:
-        """Who leads, after a block."""
-        if self._bar:
-            self._bar.update(self._task, standing=text)
-        elif time.monotonic() - self._said >= PLAIN_INTERVAL:
-            self._said = time.monotonic()
-            say(f"[{self._elapsed()}] {self._done} of {self._total} laps, about {self._left()} left; {text}")
-
-    def close(self) -> None:
-        """It is over."""
-        if self._bar:
-            self._bar.stop()
-            self._bar = None
-
-    def _left(self) -> str:
-        """From the plan's durations: the share of laps that is left of each start's seconds."""
-        seconds, before = 0.0, 0
-        for start, expected in zip(self._plan.schedule[: self._plan.fits], self._plan.seconds, strict=False):
-            left = min(start.laps, max(0, before + start.laps - self._done))
-            seconds += expected * left / start.laps
-            before += start.laps
-        return f"{seconds / 60:.0f} min" if seconds >= 90 else f"{seconds:.0f} s"
-
-    def _elapsed(self) -> str:
-        seconds = int(time.monotonic() - self._began)
-        return f"{seconds // 60}:{seconds % 60:02d}"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from paddock.tournaments.model import Tournament
@@ -85,6 +85,13 @@ class Start:
         """The same start without its first measured blocks; its warm-up stays."""
         kept = self.orders[: self.warmup_blocks] + self.orders[self.warmup_blocks + blocks :]
         return replace(self, orders=kept, phases=self.phases[blocks:])
+
+    def lacking(self, names: Collection[str]) -> Start:
+        """The same start without the laps of these contenders; the others keep their order."""
+        if not set(names) & set(self.contenders):
+            return self
+        orders = tuple(tuple(name for name in order if name not in names) for order in self.orders)
+        return replace(self, contenders=tuple(name for name in self.contenders if name not in names), orders=orders)
 
 
 def make_schedule(tournament: Tournament, seed: int) -> tuple[Start, ...]:

@@ -4,7 +4,7 @@ definition/      the tournament file as it was, and the table beside it
 plan.json        the schedule
 journal.jsonl    everything that happened
 lesson.json      what it teaches the plan of the next one (paddock.tournaments.durations)
-laps/            the lap runner's own journals, one per race, and the files that ask it to stop
+laps/            the lap runner's own journals, one per race, and the files that tell it to stop, or whom to drop
 result.json      the result, written with the report when the tournament ends or is interrupted
 
 Every line of the journal has "at" in epoch seconds, for people, and "elapsed": the seconds that the tournament has been
@@ -14,6 +14,7 @@ running, breaks left out, by a clock that neither a step of the time of day nor 
   start       an attempt at a start begins: race id, command, how many measured blocks earlier attempts have done, and
               "monotonic", the machine's steady clock, by which the lap runner tells when its laps began
   lap         a line of the lap runner's own journal, as it is
+  dropped     the evidence suffices for one contender while it does not for others: it gets no further laps
   end         an attempt has ended: "done", "failed" or "cut off", with the reason and the circumstances
   decided     the evidence suffices; nothing more is to be run
   finished    the tournament is over, and why: ALL_DONE, DECIDED, BUDGET or FAILED_RACES
@@ -21,13 +22,12 @@ running, breaks left out, by a clock that neither a step of the time of day nor 
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
 import shutil
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -53,7 +53,8 @@ INTERRUPTED = "interrupted"
 class History:
     """A journal, read.
 
-    :param decided: contender -> pairs at which the evidence sufficed; empty if it has not.
+    :param decided: contender -> pairs at which the evidence sufficed for all; empty if it has not.
+    :param dropped: contender -> pairs at which it sufficed for that one, while others went on.
     :param stopped: why it is over; None if it is not.
     :param last: when its last line was written, epoch seconds.
     :param elapsed: seconds that the tournament has been running up to then, breaks left out.
@@ -62,6 +63,7 @@ class History:
     header: dict[str, Any] = field(default_factory=dict)
     attempts: list[Attempt] = field(default_factory=list)
     decided: dict[str, int] = field(default_factory=dict)
+    dropped: dict[str, int] = field(default_factory=dict)
     stopped: str | None = None
     last: float = 0.0
     elapsed: float = 0.0
@@ -97,7 +99,10 @@ class History:
         elif kind == "start":
             begun = (line["at"], line.get("monotonic"), self.elapsed)
             self.attempts.append(
-                Attempt(line["start"], line["attempt"], line["race_id"], line["command"], line["skipped"], *begun)
+                Attempt(
+                    *(line["start"], line["attempt"], line["race_id"], line["command"], line["skipped"], *begun),
+                    dropped=dict.fromkeys(self.dropped, 0),
+                )
             )
         elif kind == "lap":
             self._attempt(line).add(line["record"])
@@ -107,6 +112,10 @@ class History:
             attempt.circumstances = dict(line["circumstances"])
         elif kind == "decided":
             self.decided = dict(line["pairs"])
+        elif kind == "dropped":
+            self.dropped[line["contender"]] = line["pairs"]
+            for attempt in self.attempts[-1:]:
+                attempt.dropped[line["contender"]] = max((one.lap.block for one in attempt.records), default=0)
         elif kind == "finished":
             self.stopped = line["stopped"]
         self.last = line["at"]
@@ -215,6 +224,10 @@ class Stored:
     def stop_file(self, race_id: str) -> Path:
         """What ends that race before its next block, once it exists."""
         return self.folder / "laps" / f"{race_id}.stop"
+
+    def dropped_file(self, race_id: str) -> Path:
+        """Who has no laps in the blocks that this race begins after it was written."""
+        return self.folder / "laps" / f"{race_id}.dropped"
 
     def ready_file(self, race_id: str, start: int) -> Path:
         """What lets that race go on with that start, once it exists: the nodes are there."""
@@ -339,34 +352,6 @@ def create(stored: Stored, definition: Path, schedule: tuple[Start, ...]) -> Non
     write_json(stored.folder / "plan.json", {"schedule": plain(schedule)})
 
 
-def input_checksums(track: str, definition: Path) -> dict[str, str]:
-    """SHA-256 of everything that decides what a race of the tournament does, by what it is."""
-    folders = {
-        f"tracks/{track}": paths.TRACKS / track,
-        "tracks/shared": paths.TRACKS / "shared",
-        "challenges": paths.CHALLENGES,
-        "cars": paths.CARS,
-    }
-    sums = {str(definition): _checksum([definition])}
-    for name, folder in folders.items():
-        files = (path for path in sorted(folder.rglob("*")) if path.is_file() and path.suffix != ".md")
-        sums[name] = _checksum(path for path in files if "__pycache__" not in path.parts)
-    return sums
-
-
-def check_unchanged(before: Mapping[str, str], now: Mapping[str, str], tournament_id: str) -> None:
-    """Refuse to go on with something else than what was begun.
-
-    :raises UsageError: with what has changed.
-    """
-    changed = sorted(name for name in before if before[name] != now.get(name))
-    if changed:
-        raise UsageError(
-            f"The tournament {tournament_id} cannot go on, because {' and '.join(changed)} changed since it began: "
-            f"laps before and after would not be comparable. Undo the change, or begin anew."
-        )
-
-
 def stored_options(history: History) -> TournamentOptions:
     """The options with which it began; an earlier version wrote them as they were typed."""
     given = {name: value for name, value in history.header["options"].items() if value is not None}
@@ -387,14 +372,3 @@ def new_id(name: str) -> str:
         number += 1
         chosen = f"{base}-{number}"
     return chosen
-
-
-def _checksum(files: Iterable[Path]) -> str:
-    digest = hashlib.sha256()
-    for file in files:
-        digest.update(file.name.encode())
-        try:
-            digest.update(hashlib.sha256(file.read_bytes()).digest())
-        except FileNotFoundError:
-            digest.update(b"missing")
-    return digest.hexdigest()

@@ -276,6 +276,6 @@ def _check_combinations(known: Mapping[str, Parameter], values: Mapping[str, Any
                 f"The parameter {name} is {given[name]}, but the corpus has {documents} documents: "
                 f"ask for fewer, or use a larger corpus."
             )
-    for name in ("lap_journal", "lap_stop_file", "load_journal"):
+    for name in ("lap_journal", "lap_stop_file", "lap_dropped_file", "load_journal"):
         if name in given and not Path(given[name]).is_absolute():
             raise UsageError(f"The parameter {name} must be an absolute path, but is '{given[name]}'.")

@@ -14,6 +14,7 @@ FAKE_LAPS holds JSON:
   stop_short    race ids that end without their last block, as if nothing were wrong
   hang          race id -> laps after which it waits for ever, with a child that does so too
   pause         seconds between two laps
+  heeded        whether it goes on after a measured block only when the tournament's journal has all its laps
   shares        whether laps tell how they went inside; true
   hits          level -> documents that its searches find; 7
   driver        level -> processor seconds of the load driver per second of load; 0.5 s a lap where not named
@@ -71,7 +72,11 @@ def run(race_id, params, behaviour):
         for block, order in enumerate(orders, start=1):
             if Path(params["lap_stop_file"]).exists():
                 return False
+            dropped = Path(params.get("lap_dropped_file", "/nowhere"))
+            out = json.loads(dropped.read_text()) if dropped.exists() else []
             for position, level in enumerate(order, start=1):
+                if level in out:
+                    continue
                 if number == behaviour.get("hang", {}).get(start):
                     time.sleep(600)
                 if number == behaviour.get("breaks", {}).get(start):
@@ -88,7 +93,21 @@ def run(race_id, params, behaviour):
                     file.write(json.dumps(line) + "\n")
                 clock += seconds * 1.25
                 time.sleep(behaviour.get("pause", 0.0))
+            if behaviour.get("heeded") and block > span["warmup_blocks"]:
+                wait_until_heard(Path(params["lap_journal"]), dropped)
     return False
+
+
+def wait_until_heard(laps, dropped):
+    """Until what was written is in the tournament's journal, and what it decided then is in the dropped file."""
+    journal = laps.parent.parent / "journal.jsonl"
+    written = sum(len(file.read_text().splitlines()) for file in laps.parent.glob("*.jsonl"))
+    deadline = time.time() + 120
+    while journal.read_text().count('"kind":"lap"') < written and time.time() < deadline:
+        time.sleep(0.01)
+    time.sleep(0.02)
+    while journal.read_text().count('"kind":"dropped"') and not dropped.exists() and time.time() < deadline:
+        time.sleep(0.01)
 
 
 def noise(behaviour, race_id, number):

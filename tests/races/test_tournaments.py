@@ -81,6 +81,24 @@ def test_every_start_has_its_laps(tmp_path: Path) -> None:
     assert [one.outcome for one in find_tournament(result["id"]).history().attempts] == ["done", "done"]
 
 
+def test_the_decided_is_dropped_and_the_others_go_on(tmp_path: Path) -> None:
+    """Nothing stored is far faster than two that are alike: it gets no further laps while the race goes on."""
+    contenders = "[{name: A}, {name: B}, {name: nothing, level: {mapping: nothing-stored}}]"
+    file = a_tournament(tmp_path, "dropping", contenders, "A", "settings")
+    text = file.read_text().replace("blocks: 10", "blocks: 28").replace("lap_documents: 20000", "lap_documents: 10000")
+    file.write_text(text.replace("stop_early: false", "margin: 0.005"))
+    result = hold(file)
+    history = find_tournament(result["id"]).history()
+    pairs = history.dropped["nothing"]
+    (verdict,) = (one for one in result["main"]["verdicts"] if one["contender"] == "nothing")
+    assert (verdict["verdict"], verdict["pairs"], verdict["dropped"]) == ("faster", pairs, True)
+    counted = Counter(lap["contender"] for lap in result["laps"] if not lap["warmup"])
+    assert counted["nothing"] in (pairs, pairs + 1)
+    assert counted["A"] == counted["B"] > counted["nothing"]
+    assert [lap["void"] for lap in result["laps"] if lap["void"]] == []
+    assert [one.outcome for one in history.attempts] == ["done"]
+
+
 def test_after_kill_9_of_everything_it_resumes_with_the_same_plan(tmp_path: Path) -> None:
     """Wrapper, Rally and node are killed in the middle; --resume finishes, and no lap is lost or counted twice."""
     file = a_tournament(tmp_path, "cut-short", "[{name: A}, {name: B}]", "A", "settings")

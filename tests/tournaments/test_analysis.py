@@ -15,7 +15,7 @@ from paddock.statistics.series import FrontCut
 from paddock.tournaments.analysis import current_standing, efficiency, is_decided, measure
 from paddock.tournaments.model import EQUIVALENT, FASTER, SLOWER, UNDECIDED, Lap, Metric, MetricResult, Tournament
 from paddock.tournaments.pairing import DOCS_PER_SECOND, METRICS, Pair, figure, find_cut, paired, pairs
-from paddock.tournaments.run import standing_text
+from paddock.tournaments.view import standing_text
 from tests.tournaments.test_schedule import a_tournament
 
 

@@ -8,6 +8,7 @@ import sys
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -46,8 +47,8 @@ def process(fake_laps: Behave, tmp_path: Path) -> Callable[..., subprocess.Popen
     """)
     started: list[subprocess.Popen[str]] = []
 
-    def start(file: Path, hang: dict[str, int], laps: int, *options: str) -> subprocess.Popen[str]:
-        fake_laps(rates={"30s": 13_000}, hang=hang)
+    def start(file: Path, hang: dict[str, int], laps: int, *options: str, **behaviour: Any) -> subprocess.Popen[str]:
+        fake_laps(**{"rates": {"30s": 13_000}, "hang": hang, **behaviour})
         words = [sys.executable, "-c", program, str(paths.PROJECT), str(file), *options]
         errors = (tmp_path / "stderr").open("w")
         started.append(subprocess.Popen(words, stdout=subprocess.PIPE, stderr=errors, text=True))

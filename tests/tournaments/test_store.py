@@ -195,7 +195,7 @@ def test_what_becomes_of_the_laps_of_an_attempt(
     tournament = a_tournament(2, node_level=node_level)
     assert [lap.void for lap in laps_of(journal.history.attempts, tournament)] == voids
     assert blocks_done(journal.history.attempts, tournament, 1) == kept
-    assert journal.history.attempts[0].whole_blocks(2) == {4}
+    assert journal.history.attempts[0].whole_blocks("ab") == {4}
 
 
 def test_blocks_of_a_later_attempt_follow_on_those_before(tmp_path: Path) -> None:

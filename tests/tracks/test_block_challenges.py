@@ -101,6 +101,14 @@ def test_readmes_list_the_levels(name: str) -> None:
     assert listed == DEFAULT_LEVELS
 
 
+def test_levels_can_be_dropped_in_every_block_challenge(tmp_path: Path) -> None:
+    """The parameter reaches the plan, which Rally hands to its worker."""
+    (tmp_path / "dropped").write_text('["30s"]')
+    found = planned(built("apache", "refresh-interval", {"lap_dropped_file": str(tmp_path / "dropped")}))
+    assert {lap.level for lap in found} == {"1s", "5s"}
+    assert len(found) == 8 * 2
+
+
 def test_parameters_reach_the_plan() -> None:
     """Every parameter of the block challenges is found in the laps; the track's own parameters hold for all levels."""
     params = {

@@ -33,6 +33,7 @@ PARAMS: dict[str, Any] = {
     "queries": [],
     "journal": None,
     "stop-file": None,
+    "dropped-file": None,
 }
 
 
@@ -213,6 +214,52 @@ def test_stop_file_ends_the_plan_after_a_block(tmp_path: Path) -> None:
     assert [one.number for one in laps(source)] == [2]
 
 
+def test_levels_that_are_dropped_have_no_laps_in_later_blocks(tmp_path: Path) -> None:
+    """The block that has begun stays whole; the others keep their order, numbers and places, and progress goes on."""
+    dropped = tmp_path / "dropped"
+    orders = [["1s", "30s", "5s"], ["30s", "5s", "1s"], ["5s", "1s", "30s"], ["1s", "5s", "30s"]]
+    source = plan(tmp_path, levels=["1s", "5s", "30s"], order=orders, blocks=3, dropped_file=str(dropped))
+    first = [source.params()["lap"] for _ in range(4)]
+    assert [one.level for one in first] == ["1s", "30s", "5s", "30s"]
+    dropped.write_text('["30s"]')
+    rest = [source.params()["lap"] for _ in range(4)]
+    assert [(one.number, one.block, one.position, one.level) for one in rest] == [
+        (5, 2, 2, "5s"),
+        (6, 2, 3, "1s"),
+        (7, 3, 1, "5s"),
+        (8, 3, 2, "1s"),
+    ]
+    dropped.write_text('["30s", "1s", "of another race"]')
+    assert [one.level for one in laps(source)] == ["5s"]
+    assert source.percent_completed == 1
+
+
+def test_levels_are_dropped_for_later_starts_too(tmp_path: Path) -> None:
+    """Who is still in is read after the nodes of a start are there; a level may be missing from its first lap on."""
+    dropped, ready = tmp_path / "dropped", tmp_path / "ready"
+    starts = [
+        {"start": 1, "warmup_blocks": 0, "blocks": 1, "order": ["1s", "30s"]},
+        {"start": 2, "warmup_blocks": 1, "blocks": 1, "order": ["1s", "30s"], "ready_file": str(ready)},
+    ]
+    source = plan(tmp_path, starts=starts, dropped_file=str(dropped))
+    assert [source.params()["lap"].level for _ in range(2)] == ["1s", "30s"]
+    dropped.write_text('["1s"]')
+    ready.touch()
+    assert [(one.start, one.block, one.level, one.reconnects) for one in laps(source)] == [
+        (2, 1, "30s", True),
+        (2, 2, "30s", False),
+    ]
+
+
+@pytest.mark.parametrize("text", ["", '["1s"', '{"1s": 1}', "[1]"])
+def test_a_dropped_file_that_names_nobody_is_refused(tmp_path: Path, text: str) -> None:
+    """Half a file would let laps run that nobody expects."""
+    (tmp_path / "dropped").write_text(text)
+    source = plan(tmp_path, dropped_file=str(tmp_path / "dropped"))
+    with pytest.raises(exceptions.RallyAssertionError, match="must hold a JSON list of the levels"):
+        source.params()
+
+
 def test_small_corpus_makes_smaller_laps_in_test_mode(tmp_path: Path) -> None:
     """Rally's test mode leaves 1,000 documents of a corpus, and the same laps are run with those."""
     assert laps(plan(tmp_path, documents=200, corpus_documents=1000))[0].count == 50
@@ -225,6 +272,7 @@ def test_small_corpus_makes_smaller_laps_in_test_mode(tmp_path: Path) -> None:
         ({"journal": "laps.jsonl"}, "lap_journal must be an absolute path"),
         ({"journal": "/nowhere/at/all/laps.jsonl"}, "the folder of lap_journal .* does not exist"),
         ({"stop_file": "stop"}, "lap_stop_file must be an absolute path"),
+        ({"dropped_file": "x"}, "lap_dropped_file must be an absolute path"),
         ({"levels": ["1s", "1s"]}, "more than once"),
         ({"order": ["1s"]}, "each of the levels"),
         ({"freshness_probe": True, "phases": [0.5]}, "lap_phases must be a list of 2 numbers from 0 to below 1"),

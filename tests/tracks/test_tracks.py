@@ -52,6 +52,7 @@ DENSE: dict[str, Any] = {
     "lap_documents": 300,
     "freshness_probe": True,
     "lap_stop_file": "/nowhere/stop",
+    "lap_dropped_file": "/nowhere/dropped",
     "search_clients": 2,
     "search_warmup_iterations": 5,
     "search_iterations": 7,

@@ -13,6 +13,7 @@ from esrally.track.params import ParamSource
 
 from shared.freshness import refresh_seconds
 from shared.lap_crew import Crew, Follower
+from shared.lap_dropped import read_dropped
 from shared.lap_order import lap_orders, load_phases
 from shared.lap_searches import Query, find_queries
 from shared.lap_starts import Start, read_starts
@@ -84,7 +85,8 @@ class LapPlan(ParamSource):
 
     All laps of a block index the same documents of the corpus, those of the next block the ones that follow. No block
     is begun once the file ``stop-file`` exists, so that whoever watches the journal can end the race in good order.
-    Whoever watches may also start the nodes anew between the laps of one start and those of the next.
+    Levels that the file ``dropped-file`` names have no laps in the blocks that are begun after it was written. Whoever
+    watches may also start the nodes anew between the laps of one start and those of the next.
     """
 
     def __init__(self, track: Any, params: dict[str, Any], **kwargs: Any):
@@ -92,6 +94,8 @@ class LapPlan(ParamSource):
         self.corpora = _bulk_corpora(track)  # Rally prepares the files of what it finds under this name
         self._stop_file = _absolute(params, "stop-file", "lap_stop_file")
         self._processes = _processes(params)
+        self._dropped_file = _absolute(params, "dropped-file", "lap_dropped_file")
+        self._dropped: frozenset[str] = frozenset()
         self._laps = list(_plan(track, self.corpora, params))
         self._next = 0
         self._crew: Crew | None = None
@@ -125,23 +129,30 @@ class LapPlan(ParamSource):
         Rally calls this in a thread in which nothing else runs, so it may wait here for nodes.
 
         :raises StopIteration: after the last one, or when a block is due and the stop file exists.
-        :raises exceptions.RallyAssertionError: if the nodes of the next start are not there after an hour.
+        :raises exceptions.RallyAssertionError: if the nodes of the next start are not there after an hour, or the
+            dropped file holds something else than names.
         """
-        if self._next == len(self._laps):
+        while self._next < len(self._laps):
+            lap = self._laps[self._next]
+            if lap.position == 1:
+                self._begin_block(lap)
+            self._next += 1
+            if lap.level not in self._dropped:
+                return {"lap": lap} if self._crew is None else {"lap": lap, "crew": self._crew}
+        raise StopIteration
+
+    def _begin_block(self, first: Lap) -> None:
+        """Wait for the nodes of its start, and see who has laps in it; a block that has begun stays as it is."""
+        deadline = time.monotonic() + READY_TIMEOUT
+        while not self._stopped() and first.ready_file is not None and not first.ready_file.exists():
+            if time.monotonic() > deadline:
+                raise exceptions.RallyAssertionError(
+                    f"Start {first.start} was to begin once the file {first.ready_file} exists, and it never came."
+                )
+            time.sleep(READY_INTERVAL)
+        if self._stopped():
             raise StopIteration
-        lap = self._laps[self._next]
-        if lap.position == 1:
-            deadline = time.monotonic() + READY_TIMEOUT
-            while not self._stopped() and lap.ready_file is not None and not lap.ready_file.exists():
-                if time.monotonic() > deadline:
-                    raise exceptions.RallyAssertionError(
-                        f"Start {lap.start} was to begin once the file {lap.ready_file} exists, and it never came."
-                    )
-                time.sleep(READY_INTERVAL)
-            if self._stopped():
-                raise StopIteration
-        self._next += 1
-        return {"lap": lap} if self._crew is None else {"lap": lap, "crew": self._crew}
+        self._dropped = read_dropped(self._dropped_file)
 
     def _stopped(self) -> bool:
         return self._stop_file is not None and self._stop_file.exists()
@@ -287,7 +298,7 @@ def _place(params: dict[str, Any]) -> Place:
 
 
 def _absolute(params: dict[str, Any], name: str, shown: str) -> Path | None:
-    if params[name] is None:
+    if params.get(name) is None:
         return None
     path = Path(params[name])
     if not path.is_absolute():
