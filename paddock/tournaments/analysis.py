@@ -149,8 +149,8 @@ def measure(
 def current_standing(
     laps: Sequence[Lap],
     tournament: Tournament,
-    headroom: Mapping[str, Headroom] | None = None,
     dropped: Mapping[str, int] | None = None,
+    headroom: Mapping[str, Headroom] | None = None,
 ) -> tuple[Verdict, ...]:
     """Where a running tournament stands: by the e-process, which is valid at every look.
 

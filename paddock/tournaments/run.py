@@ -197,7 +197,7 @@ class TournamentRun:
     def _standing(self) -> tuple[Verdict, ...]:
         laps = laps_of(self._journal.history.attempts, self._tournament, running=True)
         history = self._journal.history
-        return current_standing(laps, self._tournament, recorded_headroom(history.header), history.dropped)
+        return current_standing(laps, self._tournament, history.dropped, recorded_headroom(history.header))
 
     def _look(self, standing: Sequence[Verdict]) -> None:
         """Ask the e-process whether the evidence suffices, for all or for some; once it does, that is written down."""

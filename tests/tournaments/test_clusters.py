@@ -101,8 +101,8 @@ def test_clusters_that_cannot_be_are_refused(definition: Write, contender: dict[
 @pytest.mark.parametrize(
     ("one", "other", "told"),
     [
-        ({"version": "8.8.2"}, {"version": "9.2.4"}, r"different Elasticsearch \(8.8.2 for 'a', 9.2.4 for 'b'\)"),
-        ({"client_options": "x.json"}, {}, r"different client_options \(x.json for 'a', none for 'b'\)"),
+        ({"version": "8.8.2"}, {"version": "9.2.4"}, r"different Elasticsearch \(8.8.2 and 9.2.4\)"),
+        ({"client_options": "x.json"}, {}, "different client_options: give each"),
     ],
 )
 def test_one_cluster_cannot_be_two(definition: Write, one: dict, other: dict, told: str) -> None:

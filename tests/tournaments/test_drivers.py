@@ -83,9 +83,9 @@ def test_what_is_expected_of_each_process(definition: Write) -> None:
 
 def test_a_limit_of_one_and_of_several() -> None:
     """The sentence says which core it is that has no more to give."""
-    one, several = driver_bound({"a": 0.8}, "kept"), driver_bound({"a": 0.8}, "kept", 3)
+    one, several = driver_bound({"a": 0.8}, {}), driver_bound({"a": 0.8}, {}, 3)
     assert one is not None
     assert several is not None
     assert "kept the load driver busy for 0.80 s of every second (most: 'a'), and one process is all that it is" in one
     assert "kept a process of the load driver's 3 busy for 0.80 s of every second" in several
-    assert driver_bound({"a": 0.69}, "kept", 3) is None
+    assert driver_bound({"a": 0.69}, {}, 3) is None

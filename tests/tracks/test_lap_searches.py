@@ -130,11 +130,12 @@ def test_times_are_those_of_the_counted_rounds(tmp_path: Path, monkeypatch: pyte
     assert (record["rounds"], record["warm_up_rounds"]) == (3, WARM_UP_ROUNDS)
     found = {"timed_hits_min": 7, "timed_hits_max": 7, "hits": 25, "digest": None}
     assert record["queries"] == {
-        "cheap": {"p50_ms": 2.0, "p90_ms": 5.2, "took_p50_ms": 1.0, "took_p90_ms": 4.2, **found},
-        "dear": {"p50_ms": 50.0, "p90_ms": 50.0, "took_p50_ms": 49.0, "took_p90_ms": 49.0, **found},
+        "cheap": {"p50_ms": 2.0, "p90_ms": 5.2, "p95_ms": 5.6, "took_p50_ms": 1.0, "took_p90_ms": 4.2, **found},
+        "dear": {"p50_ms": 50.0, "p90_ms": 50.0, "p95_ms": 50.0, "took_p50_ms": 49.0, "took_p90_ms": 49.0, **found},
     }
     assert record["p50_ms"] == 10.0
     assert record["p90_ms"] == round(math.sqrt(5.2 * 50), 3)
+    assert record["p95_ms"] == round(math.sqrt(5.6 * 50), 3)
 
 
 def test_the_client_measures_and_the_server_tells(tmp_path: Path) -> None:
