@@ -120,6 +120,7 @@ class Crew:
             nonlocal origin
             await self._each(lap, "ready")
             origin = time.perf_counter()
+            es.on_request_start()  # for Rally's sample: another process may be the first to send a bulk
             for peer in self._peers:
                 await peer.send({"do": "go", "lap": lap.number})
 
