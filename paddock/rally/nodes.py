@@ -16,6 +16,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psutil
@@ -60,25 +61,58 @@ class Nodes:
             # Of a race that is killed meanwhile it would go on, and install a node that nobody clears up after.
             mark = {MARK: str(self._processes.folder)}
             inherited = {name: value for name, value in os.environ.items() if name != command.OPTIONS_VARIABLE}
-            try:
-                ran = subprocess.run(
-                    words,
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.STDOUT,
-                    text=True,
-                    errors="replace",
-                    check=False,
-                    timeout=INSTALL_PATIENCE,
-                    env={**inherited, **_environment(cluster), **identity.environment, **mark},
-                    **identity.popen,
-                )
-            except subprocess.TimeoutExpired:
-                said = f"it had not ended after {INSTALL_PATIENCE:g} s"
-                raise RaceFailed(f"Rally could not install the node {node.name}: {said}", paths.rally_log()) from None
-            if ran.returncode != 0 or not self._configuration(node).get("binary-path"):
-                said = rally_error(ran.stdout) or f"it ended with exit code {ran.returncode}"
+            with subprocess.Popen(
+                words,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                errors="replace",
+                env={**inherited, **_environment(cluster), **identity.environment, **mark},
+                **identity.popen,
+            ) as installer:
+                printed = self._printed_by(installer, node)
+            if installer.returncode != 0 or not self._configuration(node).get("binary-path"):
+                said = rally_error(printed) or f"it ended with exit code {installer.returncode}"
                 raise RaceFailed(f"Rally could not install the node {node.name}: {said}", paths.rally_log())
+
+    def _printed_by(self, installer: subprocess.Popen[str], node: Node) -> str:
+        """What it has printed when it has ended."""
+        deadline = time.monotonic() + INSTALL_PATIENCE
+        try:
+            while True:
+                self._check_wanted()
+                try:
+                    return installer.communicate(timeout=0.2)[0]
+                except subprocess.TimeoutExpired:
+                    if time.monotonic() > deadline:
+                        said = f"it had not ended after {INSTALL_PATIENCE:g} s"
+                        raise RaceFailed(
+                            f"Rally could not install the node {node.name}: {said}", paths.rally_log()
+                        ) from None
+        finally:
+            installer.kill()
+
+    def bring_up(self, identity: Identity) -> None:
+        """Install and start all nodes in a thread of its own, for a signal inside a launch would lose what it launched.
+
+        :raises RaceError: as :meth:`install` and :meth:`start` do.
+        :raises KeyboardInterrupt: the user does not want them any more; none is left.
+        """
+        if not self._clusters:
+            return
+
+        def work() -> None:
+            self.install(identity)
+            self.start()
+
+        with ThreadPoolExecutor(1) as thread:
+            done = thread.submit(work)
+            try:
+                done.result()
+            except KeyboardInterrupt:
+                self.give_up()
+                raise
 
     def start(self) -> None:
         """Start all nodes at once, with empty data, and wait until each cluster is whole.

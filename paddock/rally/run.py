@@ -94,8 +94,7 @@ def run_race_alone(
         )
         if request.client_options.private:
             request = _with_file(request, leftovers.secrets_file(request.race_id))
-        nodes.install(identity)
-        nodes.start()
+        nodes.bring_up(identity)
         observer.started(processes)
         try:
             exit_code = run_rally(

@@ -76,7 +76,9 @@ class TournamentRun:
             if self._out_of_budget or self._too_late_for(start):
                 return ALL_DONE if self._is_complete() else BUDGET
             self._run_start(start)
-            self._look(self._standing())
+            # A start that was cut off later is looked at when it is whole, and not before.
+            if history.attempts and history.attempts[-1].start <= start.number:
+                self._look(self._standing())
         if history.decided:
             return DECIDED
         if self._out_of_budget and not self._is_complete():
