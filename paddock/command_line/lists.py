@@ -265,7 +265,7 @@ def results(_context: Context, all: bool = False, json: bool = False) -> None:  
 @task(
     help={
         "json": "for machines",
-        "driver": "measure instead what the load driver alone can push of each corpus at hand (a minute for each)",
+        "driver": "measure instead what the load driver alone can push of each corpus at hand (half a minute for each)",
     }
 )
 @command
