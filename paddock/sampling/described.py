@@ -102,5 +102,6 @@ def _disks_and_clock(cluster: Cluster) -> dict[str, str]:
             for disk in disks
             if disk.get("total_in_bytes") and "available_in_bytes" in disk
         ),
-        CLOCK: f"{max(ahead, key=abs):.1f}" if ahead else "",
+        # + 0: minus nothing is nothing.
+        CLOCK: f"{round(max(ahead, key=abs), 1) + 0:.1f}" if ahead else "",
     }
