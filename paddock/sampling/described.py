@@ -95,12 +95,14 @@ def _disks_and_clock(cluster: Cluster) -> dict[str, str]:
     nodes = _nodes(_asked(cluster.disks))
     between = (asked + time.time()) / 2
     disks = [node.get("fs", {}).get("total", {}) for node in nodes]
-    ahead = [node["timestamp"] / 1000 - between for node in nodes if node.get("timestamp")]
+    ahead = [float(node["timestamp"]) / 1000 - between for node in nodes if node.get("timestamp")]
+    most = max(ahead, key=abs, default=None)
     return {
         "node disk": _alike(
             f"{gibibytes(disk['total_in_bytes'])}, {gibibytes(disk['available_in_bytes'])} free"
             for disk in disks
             if disk.get("total_in_bytes") and "available_in_bytes" in disk
         ),
-        CLOCK: f"{max(ahead, key=abs):.1f}" if ahead else "",
+        # + 0: minus nothing is nothing.
+        CLOCK: "" if most is None else f"{round(most, 1) + 0:.1f}",
     }

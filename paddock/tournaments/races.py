@@ -274,4 +274,4 @@ def _told_apart(values: Mapping[str, str]) -> str:
     """One text for all clusters where they are alike; else each one's, with the contenders that run on it."""
     if len(set(values.values())) == 1:
         return next(iter(values.values()))
-    return "; ".join(f"{who}: {value}" for who, value in values.items())
+    return "; ".join(f"{who}: {value or 'not told'}" for who, value in values.items())

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from paddock.sampling.described import CLOCK
 from paddock.tournaments.analysis import analyse
 from paddock.tournaments.cautions import few_bulks, short_laps
 from paddock.tournaments.durations import Experience, identity
@@ -211,3 +212,30 @@ def test_the_warm_up_is_that_of_one_node() -> None:
         assert f" and {documents:,} documents, not counted" in note
         plan = make_plan(tournament, 1)
         assert plan.warmup_documents == laps * TWO.warmup_blocks * tournament.lap_documents
+
+
+def there(hosts: Mapping[str, str], clock: str = "0.0") -> list[str]:
+    """The notes on clusters of a tournament whose contenders are those, with a clock so far ahead of ours."""
+    contenders = tuple(Contender(name, target_hosts=one) for name, one in hosts.items())
+    history = a_history(lambda block: 5.0)
+    history.attempts[0].circumstances[CLOCK] = clock
+    notes = analyse(history, replace(TWO, contenders=contenders)).notes
+    return [note for note in notes if "clusters that were there" in note or note.startswith("Clocks")]
+
+
+def test_clusters_that_were_there_are_compared_with_all_that_is_around_them() -> None:
+    """Their machines and the network are part of it; not where all contenders are one cluster, or are started."""
+    (note,) = there({"a": "x:1", "b": "y:1"})
+    assert note.startswith("'a' and 'b' are clusters that were there: unless they stand on machines that they share,")
+    assert "a difference is one of the machines, of their neighbours and of the network" in note
+    assert there({"a": "x:1", "b": "x:1"}) == []
+    assert not [note for note in analyse(a_history(lambda block: 5.0), TWO).notes if "were there" in note]
+
+
+@pytest.mark.parametrize("told", ["-2.4", "a: 0.1; b: 12.0"])
+def test_clocks_that_differ_are_told(told: str) -> None:
+    """No figure depends on them; whoever reads a node's log does."""
+    notes = there({"a": "x:1", "b": "x:1"}, told)
+    assert len(notes) == 1
+    assert f"(clock ahead of ours, s: {told}): no figure of a lap uses theirs" in notes[0]
+    assert there({"a": "x:1", "b": "x:1"}, "a: -0.9; b: 1.0") == []

@@ -17,12 +17,13 @@ from paddock.race import RaceOptions
 from paddock.race.clusters import ClusterOptions
 from paddock.race.options import PreparedRace
 from paddock.rally.clusters import Cluster
+from paddock.rally.request import RaceRequest
 from paddock.tournaments import TournamentOptions
 from paddock.tournaments.checks import check_orders, check_target
 from paddock.tournaments.clusters import clusters_of
 from paddock.tournaments.files import find_file, read_tournament
 from paddock.tournaments.plan import make_plan
-from paddock.tournaments.races import Prepare, Setting, check_races, race_options
+from paddock.tournaments.races import Prepare, Setting, check_races, race_circumstances, race_options
 from paddock.tournaments.schedule import make_schedule
 from paddock.tournaments.store import Stored
 from paddock.tracks import check_parameters, load_track
@@ -202,3 +203,28 @@ def test_a_contender_may_be_a_version(definition: Write) -> None:
         read_tournament(path, TournamentOptions(version="9.2.4"))
     with pytest.raises(FileError, match=r"'old' has a version that cannot be: Elasticsearch 6\.8\.0 cannot be raced"):
         read_tournament(definition(contenders=[{"name": "old", "version": "6.8.0"}, versions[1]], baseline="old"))
+
+
+def test_each_cluster_that_was_there_is_told_apart() -> None:
+    """What they have in common once, the rest by the contenders that run on them; a single one by itself."""
+    request = RaceRequest("r", paths.TRACKS / "apache", "settings", ("external",), None)
+    clusters = (Cluster("default", None, hosts=("x:1",)), Cluster("b", None, hosts=("y:1", "z:1")))
+    several = PreparedRace(replace(request, clusters=clusters), load_track("apache"), None, 0, ())
+    told = {
+        "default": {"Elasticsearch": "9.2.4 (external)", "node heap": "1.0 GiB", "node disk": "9 GiB"},
+        "b": {"Elasticsearch": "9.2.4 (external)", "node heap": "2.0 GiB"},
+    }
+    assert race_circumstances(several, {}, told, {"default": ("a", "c"), "b": ("b",)}) == {
+        "target hosts": "a, c: x:1; b: y:1,z:1",
+        "Elasticsearch": "9.2.4 (external)",
+        "node heap": "a, c: 1.0 GiB; b: 2.0 GiB",
+        "node disk": "a, c: 9 GiB; b: not told",
+    }
+    single = PreparedRace(replace(request, target_hosts="x:1"), load_track("apache"), None, 0, ())
+    assert race_circumstances(single, {}, {"default": told["b"]}, {}) == {
+        **told["b"],
+        "cars": "external",
+        "target hosts": "x:1",
+    }
+    unasked = race_circumstances(single, {"cluster": {"distribution-version": "8.8.2"}}, {}, {})
+    assert unasked["Elasticsearch"] == "8.8.2"
