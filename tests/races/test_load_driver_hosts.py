@@ -83,13 +83,12 @@ def node(hosts: None, tmp_path: Path) -> Iterator[str]:
     assert engine.archive is not None
     assert engine.java is not None
     address = ADDRESSES[FIRST]
-    prepared = rally_provisioner(
-        tmp_path / "node", ["512mheap"], dict(engine.car_params), PORT, address, java_home=engine.java.home
-    )
+    told = dict(engine.car_params)
+    prepared = rally_provisioner(tmp_path / "node", ["512mheap"], told, PORT, java_home=engine.java.home)
     home = Path(prepared.prepare({"elasticsearch": str(engine.archive)}).binary_path)
-    # Bound to an address that is not loopback, a node has to be told that it is alone.
+    # It talks to nodes on its loopback alone, and to the other host over HTTP.
     with (home / "config" / "elasticsearch.yml").open("a", encoding="utf-8") as settings:
-        settings.write("\ndiscovery.type: single-node\n" if "discovery.type" not in _settings(home) else "")
+        settings.write(f"\nhttp.host: {address}\n")
     output = tmp_path / "node.txt"
     with output.open("wb") as sink:
         process = subprocess.Popen(
@@ -110,10 +109,6 @@ def node(hosts: None, tmp_path: Path) -> Iterator[str]:
     finally:
         process.kill()
         process.wait()
-
-
-def _settings(home: Path) -> str:
-    return (home / "config" / "elasticsearch.yml").read_text(encoding="utf-8")
 
 
 def test_laps_from_two_machines(node: str, tmp_path: Path) -> None:
