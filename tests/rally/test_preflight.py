@@ -10,7 +10,7 @@ from paddock.rally import preflight
 
 def test_rallys_daemon_is_no_other_race_where_load_driver_hosts_need_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """It holds Rally's port; without such hosts that is somebody's race."""
-    monkeypatch.setattr(preflight, "other_rally_processes", lambda: [])
+    monkeypatch.setattr(preflight, "other_rally_processes", list)
     monkeypatch.setattr(preflight, "port_holder", lambda port: "the daemon")
     preflight.wait_for_others(print, patience=0, daemon=True)
     with pytest.raises(MachineError, match="the daemon on Rally's port 1900"):
