@@ -62,13 +62,19 @@ Watch = Callable[[list[asyncio.Task[Any]], LapPlan], Any]
 
 
 def race(
-    tmp_path: Path, es: FakeElasticsearch, processes: int, watch: Watch | None = None, **changes: Any
+    tmp_path: Path,
+    es: FakeElasticsearch,
+    processes: int,
+    watch: Watch | None = None,
+    other: FakeElasticsearch | None = None,
+    **changes: Any,
 ) -> list[Any]:
     """All clients of a task, each with a plan of its own as in a process of its own; samples or errors of each.
 
     The leader's event loop ends as Rally ends it.
     """
     documents = corpus(tmp_path, [30, 20])
+    clients = {"default": es, **({"other": other} if other else {})}
 
     async def run() -> list[Any]:
         told = parameters(tmp_path, processes, **changes)
@@ -76,7 +82,7 @@ def race(
 
         async def leader() -> Any:
             try:
-                return await client_of_rally(plans[0].partition(0, processes), {"default": es})
+                return await client_of_rally(plans[0].partition(0, processes), clients)
             finally:
                 crew = plans[0]._crew
                 if crew is not None:
@@ -84,9 +90,7 @@ def race(
 
         tasks = [asyncio.create_task(leader())]
         for number in range(1, processes):
-            tasks.append(
-                asyncio.create_task(client_of_rally(plans[number].partition(number, processes), {"default": es}))
-            )
+            tasks.append(asyncio.create_task(client_of_rally(plans[number].partition(number, processes), clients)))
         if watch is not None:
             watch(tasks, plans[0])
         return await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), 60)
@@ -157,6 +161,22 @@ def test_the_load_begins_when_all_are_ready(tmp_path: Path) -> None:
     es = FakeElasticsearch()
     race(tmp_path, es, 2, bulk_clients=4)
     assert es.most_in_flight == 4
+
+
+def test_levels_of_several_clusters_with_loads_of_their_own(tmp_path: Path) -> None:
+    """Each process sends its share to the cluster of the lap, in bulks and by clients as the level has them."""
+    here, there = FakeElasticsearch(), FakeElasticsearch()
+    levels = [{"name": "1s"}, {"name": "b", "cluster": "other", "bulk_size": 2, "clients": 1}]
+    race(tmp_path, here, 2, other=there, levels=levels, order=None)
+    records = journal(tmp_path)
+    assert [record["void"] for record in records] == [None] * 4
+    for record in records:
+        single = record["level"] == "b"
+        assert [one["clients"] for one in record["drivers"]] == ([1, 0] if single else [3, 2])
+        assert [bool(one["documents"]) for one in record["drivers"]] == [True, not single]
+        assert record["cluster"] == ("other" if single else "default")
+        assert record["documents_counted"] == 25
+    assert [sum(name == "create" for name, _ in es.calls) for es in (here, there)] == [2, 2]
 
 
 def test_a_void_lap_ends_nothing(tmp_path: Path) -> None:

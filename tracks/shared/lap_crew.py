@@ -119,6 +119,7 @@ class Crew:
         async def go() -> None:
             nonlocal origin
             await self._each(lap, "ready")
+            es.on_request_start()  # for Rally's sample: somebody else's bulk may be the first
             origin = time.perf_counter()
             es.on_request_start()  # for Rally's sample: another process may be the first to send a bulk
             for peer in self._peers:
@@ -171,7 +172,7 @@ class Follower:
     """A client of the lap task that follows: one call of the runner is its whole race.
 
     :param number: from 1.
-    :param laps: of the plan, which every process makes alike.
+    :param laps: of the plan, which every process makes alike; the leader may leave some out.
     """
 
     number: int
@@ -205,20 +206,22 @@ class Follower:
 
     async def _follow(self, clients: Mapping[str, Any], peer: Peer, order: Any) -> Any:
         """Do what was ordered; returns the next order."""
-        lap = self.laps[order["lap"] - 1]
         if order["do"] != "prepare":
             return await peer.receive(None)  # of a lap for which the leader and this process had different ends
-        if order["same"] != same(lap):
+        # Whichever lap of the plan it is: laps of the same load are the same to who sends it.
+        lap = next((one for one in self.laps if same(one) == order["same"]), None)
+        number = order["lap"]
+        if lap is None:
             reason = f"process {self.number} of the load driver has another plan: its track files differ"
-            await peer.send({"lap": lap.number, "failed": reason})
+            await peer.send({"lap": number, "failed": reason})
             return await peer.receive(None)
         origin, cpu, next_order = 0.0, _cpu_seconds(), None
 
         async def go() -> None:
             nonlocal origin, next_order
-            await peer.send({"lap": lap.number, "ready": True})
+            await peer.send({"lap": number, "ready": True})
             next_order = await peer.receive(None)
-            if next_order != {"do": "go", "lap": lap.number}:
+            if next_order != {"do": "go", "lap": number}:
                 raise _Otherwise
             origin = time.perf_counter()
 
@@ -228,10 +231,10 @@ class Follower:
         except _Otherwise:
             return next_order
         except (OSError, exceptions.RallyError) as error:
-            await peer.send({"lap": lap.number, "failed": f"process {self.number} of the load driver failed: {error}"})
+            await peer.send({"lap": number, "failed": f"process {self.number} of the load driver failed: {error}"})
             return await peer.receive(None)
         part = asdict(_part(self.number, lap, self.processes, Load(), _cpu_seconds() - cpu))
-        told = {"lap": lap.number, "done": True, "part": part, "load": asdict(load.shifted(-origin))}
+        told = {"lap": number, "done": True, "part": part, "load": asdict(load.shifted(-origin))}
         await peer.send(told)
         return await peer.receive(None)
 
