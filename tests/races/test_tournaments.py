@@ -85,7 +85,7 @@ def test_the_decided_is_dropped_and_the_others_go_on(tmp_path: Path) -> None:
     """Nothing stored is far faster than two that are alike: it gets no further laps while the race goes on."""
     contenders = "[{name: A}, {name: B}, {name: nothing, level: {mapping: nothing-stored}}]"
     file = a_tournament(tmp_path, "dropping", contenders, "A", "settings")
-    text = file.read_text().replace("blocks: 10", "blocks: 28").replace("lap_documents: 20000", "lap_documents: 10000")
+    text = file.read_text().replace("blocks: 10", "blocks: 40").replace("lap_documents: 20000", "lap_documents: 10000")
     file.write_text(text.replace("stop_early: false", "margin: 0.005"))
     result = hold(file)
     history = find_tournament(result["id"]).history()
