@@ -99,6 +99,17 @@ class RaceRequest:
         return (*([self.data_path] if self.data_path else []), *own)
 
 
+def with_options_in(request: RaceRequest, file: Path) -> RaceRequest:
+    """The request with the client options that stand in no file in that one.
+
+    Rally gives all clusters those of the first; where they differ, our lap runner reads each one's itself.
+    """
+    params, private = dict(request.track_params), request.client_options.private
+    if any(options != private.get(DEFAULT_CLUSTER) for options in private.values()):
+        params["lap_client_options"] = str(file)
+    return replace(request, client_options=ClientOptions(file), track_params=params)
+
+
 def program() -> Path:
     """The esrally beside this Python; PADDOCK_RALLY names another."""
     named = os.environ.get("PADDOCK_RALLY")
@@ -204,7 +215,7 @@ def printable(request: RaceRequest, anew: bool = False) -> str:
         # Between two starts Paddock starts the nodes anew; whoever repeats the race repeats the first.
         elsewhere = replace(elsewhere, track_params={**request.track_params, "lap_starts": starts[:1]})
     if request.client_options.private:
-        elsewhere = replace(elsewhere, client_options=ClientOptions(OPTIONS_FILE))
+        elsewhere = with_options_in(elsewhere, OPTIONS_FILE)
     words = [word for word in arguments(elsewhere) if not (anew and word.startswith("--race-id="))]
     before = pasted_before(request.starts_nodes)
     race = " ".join([*assignments, *map(shlex.quote, [*before, str(program()), *words])])

@@ -6,7 +6,6 @@ import json
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -19,7 +18,7 @@ from paddock.rally.nodes import Nodes
 from paddock.rally.outcome import RaceOutcome, explain, read_outcome
 from paddock.rally.privileges import choose_identity
 from paddock.rally.process import Note, TaskProgress, run_rally, stoppable
-from paddock.rally.request import ClientOptions, RaceRequest
+from paddock.rally.request import RaceRequest
 
 
 class RaceObserver(Protocol):
@@ -122,4 +121,4 @@ def _with_file(request: RaceRequest, file: Path) -> RaceRequest:
         handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "w", encoding="utf-8") as private:
             json.dump(dict(request.client_options.private), private)
-    return replace(request, client_options=ClientOptions(file))
+    return command.with_options_in(request, file)

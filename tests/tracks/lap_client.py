@@ -299,6 +299,7 @@ def lap(documents: tuple[Any, ...], journal: Path | None, **changes: Any) -> Lap
         "read_back": 0,
         "searches": 0,
         "queries": (),
+        "client_options": None,
         "journal": journal,
     }
     return Lap(**{**values, **changes})

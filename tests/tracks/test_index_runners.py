@@ -12,9 +12,8 @@ import pytest
 from esrally import exceptions
 from esrally.track import track as rally_track
 from esrally.track.params import SearchParamSource
-from esrally.utils.opts import ClientOptions
 from shared.index_runners import FreshIndex, Settle, TracksIndex, WaitForHealth
-from shared.registration import give_each_cluster_its_own_options, register
+from shared.registration import register
 
 from paddock import tracks
 from paddock.errors import FileError
@@ -264,13 +263,6 @@ def test_everything_is_registered() -> None:
         "settle": "settle",
     }
     assert registry.processors == ["UnpreparedCorpora", "LapSecret"]
-
-
-def test_each_cluster_has_its_own_client_options() -> None:
-    """Rally's load drivers would send the default cluster's password to all the others."""
-    give_each_cluster_its_own_options()
-    options = ClientOptions('{"default": {"api_key": "a"}, "theirs": {"api_key": "b"}}')
-    assert [options[name]["api_key"] for name in ("default", "theirs", "other")] == ["a", "b", "a"]
 
 
 @pytest.mark.parametrize("challenge", ["ingest", "ingest-and-search", "growing-data", "paced", "burst"])

@@ -31,6 +31,7 @@ from shared.lap_load import Load, index_documents
 from shared.lap_plan import Lap
 from shared.lap_searches import SearchFailed, search
 from shared.node_processes import NodeProcesses, local_nodes
+from shared.own_clients import OwnClients
 from shared.ownership import SomebodyElses, delete_own, marked, put_pipelines
 from shared.read_back import read_back
 from shared.rendezvous import Lost
@@ -55,6 +56,7 @@ class RunLap:
     def __init__(self, merge_timeout: float = MERGE_TIMEOUT) -> None:
         self.logger = logging.getLogger(__name__)
         self._merge_timeout = merge_timeout
+        self._own = OwnClients()
 
     async def __call__(self, clients: Mapping[str, Any], params: dict[str, Any]) -> dict[str, Any]:
         """Run one lap.
@@ -65,7 +67,7 @@ class RunLap:
         :raises shared.ownership.SomebodyElses: if what is there under the name of the lap's index is not the tracks'.
         """
         if "follower" in params:
-            return await _follow(clients, params["follower"])
+            return await _follow(clients, self._own, params["follower"])
         lap: Lap = params["lap"]
         crew: Crew | None = params.get("crew")
         if crew is not None:
@@ -75,7 +77,7 @@ class RunLap:
                 f"The level '{lap.level}' runs on the cluster '{lap.cluster}', but --target-hosts names "
                 f"{', '.join(clients)} only."
             )
-        es = clients[lap.cluster]
+        es = await self._own.of(lap.cluster, clients, lap.client_options)
         load, record = Load(), _circumstances(lap, crew)
         problems: list[str] = []
         foreign: SomebodyElses | None = None
@@ -209,9 +211,9 @@ class RunLap:
         return "lap"
 
 
-async def _follow(clients: Mapping[str, Any], follower: Follower) -> dict[str, Any]:
+async def _follow(clients: Mapping[str, Any], own: OwnClients, follower: Follower) -> dict[str, Any]:
     """The race of a client that follows; Rally notes it as one call of the warm-up in which nothing was done."""
-    await follower.run(clients)
+    await follower.run(clients, own)
     es = next(iter(clients.values()))
     es.on_request_start()
     es.on_request_end()

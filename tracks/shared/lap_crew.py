@@ -20,6 +20,7 @@ from esrally import exceptions
 
 from shared.lap_documents import Share, bulks
 from shared.lap_load import Load, index_documents
+from shared.own_clients import OwnClients
 from shared.rendezvous import SILENCE, Lost, Meeting, Peer, Place, join, this_machine, this_process
 
 if TYPE_CHECKING:
@@ -181,7 +182,7 @@ class Follower:
     secret: str
     laps: Sequence[Lap]
 
-    async def run(self, clients: Mapping[str, Any]) -> None:
+    async def run(self, clients: Mapping[str, Any], own: OwnClients) -> None:
         """Send its share of every lap that the leader names, until that says that it was the last.
 
         :raises exceptions.RallyAssertionError: if the leader is not there, or is gone before the end.
@@ -197,14 +198,14 @@ class Follower:
         try:
             order = await peer.receive(None)
             while order["do"] != "end":
-                order = await self._follow(clients, peer, order)
+                order = await self._follow(clients, own, peer, order)
         except Lost as lost:
             raise exceptions.RallyAssertionError(f"Process {self.number} of the load driver ends: {lost}.") from None
         finally:
             living.cancel()
             await peer.close()
 
-    async def _follow(self, clients: Mapping[str, Any], peer: Peer, order: Any) -> Any:
+    async def _follow(self, clients: Mapping[str, Any], own: OwnClients, peer: Peer, order: Any) -> Any:
         """Do what was ordered; returns the next order."""
         if order["do"] != "prepare":
             return await peer.receive(None)  # of a lap for which the leader and this process had different ends
@@ -225,7 +226,7 @@ class Follower:
                 raise _Otherwise
             origin = time.perf_counter()
 
-        es = clients[lap.cluster]
+        es = await own.of(lap.cluster, clients, lap.client_options)
         try:
             load = await _own_share(es, lap, Share(self.number, self.processes), go)
         except _Otherwise:

@@ -48,6 +48,7 @@ class Lap:
     :param force_merge: whether the index is merged to one segment per shard before it is weighed and searched.
     :param read_back: how many documents are read again at the end and compared with what was sent.
     :param searches: how often each of the queries is run after the load.
+    :param client_options: file with those of all clusters, where they want different ones; else None.
     :param journal: file to which the lap's record is added; None for none.
     """
 
@@ -77,6 +78,7 @@ class Lap:
     read_back: int
     searches: int
     queries: tuple[Query, ...]
+    client_options: Path | None
     journal: Path | None
 
 
@@ -183,6 +185,7 @@ def _plan(track: Any, corpora: list[Any], params: dict[str, Any]) -> Iterator[La
     available = sum(one.number_of_documents for one in documents)
     count = _documents_per_lap(available, params)
     journal = _absolute(params, "journal", "lap_journal")
+    client_options = Path(params["client-options"]) if params.get("client-options") else None
     sorting = [field for level in levels.values() for field in sorted_by(level)]
     bodies = {name: _body(track, level, sorting) for name, level in levels.items()}
     intervals = {name: refresh_seconds(body["settings"]) for name, body in bodies.items()}
@@ -223,6 +226,7 @@ def _plan(track: Any, corpora: list[Any], params: dict[str, Any]) -> Iterator[La
                     read_back=params.get("read-back", 0),
                     searches=params["searches"],
                     queries=queries,
+                    client_options=client_options,
                     journal=journal,
                 )
 

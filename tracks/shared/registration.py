@@ -7,7 +7,7 @@ import os
 from importlib import metadata
 from typing import Any
 
-from esrally.utils import console, opts
+from esrally.utils import console
 
 from shared.corpora import FirstDocuments, UnpreparedCorpora
 from shared.growth import GrownDocuments, GrowthDocuments
@@ -29,7 +29,6 @@ def register(registry: Any) -> None:
     :param registry: Rally's plugin registry, as it is passed to ``register`` in a ``track.py``.
     """
     mention_other_rally(metadata.version("esrally"))
-    give_each_cluster_its_own_options()
     registry.register_track_processor(UnpreparedCorpora())
     registry.register_track_processor(LapSecret())
     registry.register_param_source("fresh-index", TracksIndex)
@@ -44,19 +43,6 @@ def register(registry: Any) -> None:
     registry.register_runner("lap", RunLap(), async_runner=True)
     registry.register_runner("settle", Settle(), async_runner=True)
     registry.register_scheduler("paced", PacedSchedule)
-
-
-def give_each_cluster_its_own_options() -> None:
-    """Let Rally's load drivers log in to each cluster as its own client options say.
-
-    Rally 2.13.0 asks for those of a cluster by its name (``driver.py``, ``es_clients``) and gets the default cluster's
-    for any name: the default's password would be sent to all the others.
-    """
-
-    def options_of(self: Any, cluster: str) -> Any:
-        return self.all_options.get(cluster, self.default)
-
-    opts.ClientOptions.__getitem__ = options_of
 
 
 def mention_other_rally(version: str) -> None:
