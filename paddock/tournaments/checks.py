@@ -68,6 +68,14 @@ def problems(tournament: Tournament) -> Iterator[tuple[str, str]]:
             f"load: give every contender target_hosts, or none.",
             "target_hosts:",
         )
+    for contender in tournament.contenders:
+        named_hosts = [host for host in (contender.target_hosts or "").split(",") if host.strip()]
+        if contender.target_hosts and len(named_hosts) < tournament.nodes:
+            yield (
+                f"'{contender.name}' is a cluster of at least {tournament.nodes} nodes, as 'nodes' says, and its "
+                f"target_hosts name fewer: name all of them.",
+                contender.name,
+            )
     if hosted and tournament.starts > 1:
         yield "a cluster that is there is not started anew: set starts to 1.", "starts:"
 
@@ -126,8 +134,8 @@ def _car_problems(tournament: Tournament, contender: Contender) -> Iterator[tupl
 def check_target(tournament: Tournament, options: TournamentOptions) -> None:
     """Check that the tournament can be held where it is asked to be.
 
-    :raises UsageError: contenders that are nodes against a cluster that is there; too few nodes; index modes that its
-        Elasticsearch does not know.
+    :raises UsageError: contenders that are nodes against a cluster that is there, or what would build or start one;
+        too few nodes; index modes that its Elasticsearch does not know.
     """
     hosts = [host for host in (options.target_hosts or "").split(",") if host.strip()]
     if hosts and any(one.target_hosts for one in tournament.contenders):
@@ -145,6 +153,7 @@ def check_target(tournament: Tournament, options: TournamentOptions) -> None:
             f"The tournament '{tournament.name}' needs a cluster of at least {tournament.nodes} nodes, because a "
             f"single node holds no replica: name all of them with --target-hosts host:port,host:port, or leave it out."
         )
+    _check_built(tournament, options)
     most = max(one.nodes or tournament.nodes for one in tournament.contenders)
     if most > 1 and tournament.node_level:
         raise UsageError(
@@ -156,6 +165,33 @@ def check_target(tournament: Tournament, options: TournamentOptions) -> None:
     for contender in tournament.contenders:
         if _mode(tournament, contender) not in (None, "standard"):
             _check_mode(contender, tournament.track, contender.version or options.version or DEFAULT_VERSION)
+
+
+def _check_built(tournament: Tournament, options: TournamentOptions) -> None:
+    """Check that nothing is to build or to start a cluster that is there.
+
+    :raises UsageError: else it would be left out, and the result would say that it was not.
+    """
+    if not (options.target_hosts or any(one.target_hosts for one in tournament.contenders)):
+        return
+    built = {
+        "--car": options.car,
+        "--car-params": options.car_params,
+        "--version": options.version,
+        "--engine": options.engine,
+        "--java": options.java,
+        "--data-path": options.data_path,
+    }
+    if asked := [name for name, value in built.items() if value]:
+        raise UsageError(
+            f"{' and '.join(asked)} would build a node, and '{tournament.name}' is held on what is there: leave "
+            f"{'it' if len(asked) == 1 else 'them'} out, or the target hosts."
+        )
+    if tournament.starts > 1:
+        raise UsageError(
+            f"The tournament '{tournament.name}' has {tournament.starts} starts, and a cluster that is there is not "
+            f"started anew, so that all of them would be one: add --starts 1, and --blocks for as many blocks in it."
+        )
 
 
 def check_orders(tournament: Tournament) -> None:

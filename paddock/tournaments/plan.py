@@ -260,7 +260,8 @@ def _cautions(plan: Plan) -> Iterator[str]:
             f"documents{least}, {few}."
         )
     yield from (f"Caution: {text}" for text in _lap_cautions(plan) if text)
-    if tournament.starts == 1 and not tournament.node_level:
+    hosted = any(one.target_hosts for one in tournament.contenders)
+    if tournament.starts == 1 and not tournament.node_level and not hosted:
         yield "One start: what is found holds for that JVM; more --starts make it a claim about the configuration."
     if tournament.stop_early:
         yield "It ends early if the evidence suffices."

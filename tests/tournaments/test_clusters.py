@@ -98,6 +98,21 @@ def test_neither_does_the_command_line_start_them_anew(definition: Write) -> Non
         check_target(read_tournament(file), TournamentOptions(target_hosts="c:9200"))
 
 
+def test_a_cluster_that_is_there_is_not_built(definition: Write) -> None:
+    """What would build or start it would be left out, and the result would claim it all the same."""
+    there = [{"name": "a", "target_hosts": "a:9200"}, {"name": "b", "target_hosts": "b:9200"}]
+    hosted = read_tournament(definition(challenge="settings", contenders=there, baseline="a"))
+    check_target(hosted, TournamentOptions())
+    with pytest.raises(UsageError, match="--car and --java would build a node, and 'small' is held on what is there"):
+        check_target(hosted, TournamentOptions(car=("2gheap",), java="21"))
+    with pytest.raises(UsageError, match="--car-params would build a node"):
+        check_target(read_tournament(definition()), TournamentOptions(target_hosts="a:1", car_params={"processors": 1}))
+    with pytest.raises(UsageError, match="has 7 starts, and a cluster that is there is not started anew, so that all"):
+        check_target(read_tournament(definition(starts=7)), TournamentOptions(target_hosts="a:9200"))
+    with pytest.raises(FileError, match="'a' is a cluster of at least 2 nodes, as 'nodes' says, and its target_hosts"):
+        read_tournament(definition(challenge="settings", contenders=there, baseline="a", nodes=2))
+
+
 def test_a_cluster_that_is_there_is_not_planned_as_nodes(
     fake_laps: Behave, definition: Write, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -133,7 +133,7 @@ def test_nodes_cannot_be_compared_on_a_cluster_that_is_there() -> None:
 @pytest.mark.parametrize("name", ["logsdb", "disk"])
 def test_index_modes_need_an_elasticsearch_that_knows_them(name: str) -> None:
     """Before 8.17 each of their laps would be void; an archive or a cluster says itself what it is."""
-    tournament = read_tournament(find_file(name))
+    tournament = read_tournament(find_file(name), TournamentOptions(starts=1))
     with pytest.raises(UsageError, match=r"mode that Elasticsearch 8\.15\.5 does not know: .* from 8\.17\.0 on"):
         check_target(tournament, TournamentOptions(version="8.15.5"))
     for options in ({}, {"version": "8.17.10"}, {"engine": "/an/archive.tar.gz"}, {"target_hosts": "a:9200"}):
