@@ -262,3 +262,10 @@ def test_an_unknown_tournament_gets_the_nearest_name() -> None:
     """A typo on the command line."""
     with pytest.raises(UsageError, match="Did you mean 'refresh-interval'"):
         find_file("refresh-intervall")
+
+
+@pytest.mark.parametrize("params", [{"car_params": {1: 2}}, {"track_params": {1: 2, "bulk_size": 5}}])
+def test_names_of_parameters_are_texts(definition: Write, params: dict[str, Any]) -> None:
+    """YAML reads a bare 1 as a number, which nothing is called."""
+    with pytest.raises(FileError, match="1 is not of type 'string'"):
+        read_tournament(definition(**params))
