@@ -71,16 +71,23 @@ class TournamentRun:
             if history.decided:
                 return DECIDED
             if self._out_of_budget or self._too_late_for(start):
-                return BUDGET
+                return ALL_DONE if self._is_complete() else BUDGET
             self._run_start(start)
             self._look(self._standing())
         if history.decided:
             return DECIDED
-        if self._out_of_budget:
+        if self._out_of_budget and not self._is_complete():
             return BUDGET
         failed = history.failed_starts()
         short = any(self._left(start).blocks for start in self._plan.schedule if start.number in failed)
         return FAILED_RACES if short else ALL_DONE
+
+    def _is_complete(self) -> bool:
+        """Whether all that was planned has been run, though the budget was used up by its last block."""
+        if self._tournament.node_level:
+            done = {attempt.start for attempt in self._journal.history.attempts if attempt.outcome == DONE}
+            return all(start.number in done for start in self._plan.schedule)
+        return not any(self._left(start).blocks for start in self._plan.schedule)
 
     def _run_start(self, start: Start) -> None:
         """Bring a start to its end, or leave it as it is after two failures."""

@@ -19,7 +19,7 @@ from paddock.tournaments.files import read_tournament
 from paddock.tournaments.laps import DONE, FAILED
 from paddock.tournaments.model import SLOWER
 from paddock.tournaments.plan import make_plan, render_plan
-from paddock.tournaments.store import find_tournament
+from paddock.tournaments.store import Journal, find_tournament
 from tests.tournaments.conftest import counted, hold
 
 Behave = Callable[..., None]
@@ -208,6 +208,25 @@ def test_the_budget_ends_the_race_between_two_starts(fake_laps: Behave, definiti
     assert result.stopped == "budget"
     assert {lap.start for lap in result.laps} == {1}
     assert [one.outcome for one in find_tournament("latest").history().attempts] == [DONE]
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_a_budget_that_the_last_block_uses_up_has_cut_nothing_off(
+    fake_laps: Behave, definition: Write, monkeypatch: pytest.MonkeyPatch, apart: bool
+) -> None:
+    """All blocks were run, and the result says so."""
+    laps = 2 * 2 * (3 + 3)
+    clock = Journal.elapsed.fget  # type: ignore[attr-defined]
+
+    def elapsed(journal: Journal) -> float:
+        run = sum(len(attempt.records) for attempt in journal.history.attempts)
+        return float(clock(journal)) + (1e9 if run == laps else 0.0)
+
+    monkeypatch.setattr(Journal, "elapsed", property(elapsed))
+    result = hold(definition(**BY_HEAP, starts=2, blocks=3, stop_early=False), apart=apart)
+    assert len(counted(result)) == 12
+    assert result.stopped == "all blocks done"
+    assert not any("budget" in note for note in result.notes)
 
 
 def test_a_control_is_a_twin_of_the_baseline(fake_laps: Behave, definition: Write) -> None:
