@@ -59,6 +59,7 @@ class Nodes:
             words = [*identity.prefix, str(command.program()), *install_arguments(self.race_id, cluster, node)]
             # Of a race that is killed meanwhile it would go on, and install a node that nobody clears up after.
             mark = {MARK: str(self._processes.folder)}
+            inherited = {name: value for name, value in os.environ.items() if name != command.OPTIONS_VARIABLE}
             try:
                 ran = subprocess.run(
                     words,
@@ -69,7 +70,7 @@ class Nodes:
                     errors="replace",
                     check=False,
                     timeout=INSTALL_PATIENCE,
-                    env={**os.environ, **_environment(cluster), **identity.environment, **mark},
+                    env={**inherited, **_environment(cluster), **identity.environment, **mark},
                     **identity.popen,
                 )
             except subprocess.TimeoutExpired:

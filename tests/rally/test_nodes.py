@@ -10,6 +10,7 @@ import textwrap
 import threading
 import time
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -19,6 +20,7 @@ from paddock.rally import leftovers, nodes
 from paddock.rally.leftovers import MARK, RaceProcesses
 from paddock.rally.nodes import Nodes
 from paddock.rally.privileges import Identity
+from paddock.rally.request import OPTIONS_VARIABLE
 from tests.machine import wait_until
 from tests.rally.test_clusters import free_ports, installer, two_clusters
 
@@ -57,6 +59,22 @@ def test_an_installer_is_found_with_its_race(installer: Installer) -> None:
         watcher.kill()
         watcher.wait()
         assert leftovers.end(processes.all()) == []
+
+
+def test_an_installer_is_told_no_secrets(installer: Installer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Client options of some other cluster are nothing to it, and everybody of the same user could read them there."""
+    monkeypatch.setenv(OPTIONS_VARIABLE, "basic_auth_password:hunter2")
+    seen: list[dict[str, str]] = []
+    run = subprocess.run
+
+    def remembered(*words: object, **how: Any) -> object:
+        seen.append(how["env"])
+        return run(*words, **how)  # type: ignore[call-overload]
+
+    monkeypatch.setattr(subprocess, "run", remembered)
+    Nodes("race-1", two_clusters()).install(Identity())
+    assert len(seen) == 3
+    assert not any("hunter2" in value for one in seen for value in one.values())
 
 
 def test_a_node_without_its_program_is_told(installer: Installer) -> None:
