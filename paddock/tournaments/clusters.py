@@ -18,6 +18,9 @@ from paddock.rally.clusters import DEFAULT_CLUSTER
 from paddock.tournaments import TournamentOptions
 from paddock.tournaments.model import Contender, Tournament
 
+# Folders of its nodes are called after it, and names of folders end at 255 bytes; the name of a grid's cell is long.
+_LONGEST_NAME = 60
+
 
 def clusters_of(tournament: Tournament, options: TournamentOptions | None = None) -> dict[str, ClusterOptions]:
     """What the cluster of every contender is to be; contenders that share one have the same.
@@ -87,6 +90,7 @@ def _made_of(tournament: Tournament, contender: Contender, options: TournamentOp
 
 def _name(contender: str, taken: set[str]) -> str:
     """A name that a folder and a node can have, as near to the contender's as that allows."""
-    base = re.sub(r"[^a-z0-9.]+", "-", contender.lower()).strip("-.") or "cluster"
+    plain = re.sub(r"[^a-z0-9.]+", "-", contender.lower()).strip("-.")
+    base = plain[:_LONGEST_NAME].strip("-.") or "cluster"
     candidates = (base, *(f"{base}-{number}" for number in range(2, len(taken) + 3)))
     return next(one for one in candidates if one not in taken and one != DEFAULT_CLUSTER)

@@ -55,6 +55,14 @@ def test_contenders_alike_at_the_node_share_a_cluster(definition: Write) -> None
     assert runs_side_by_side(tournament)
 
 
+def test_clusters_have_names_that_folders_can_have(definition: Write) -> None:
+    """However long those of contenders are, and whatever they have in common."""
+    names = ["x" * 300, "x" * 299, "...", "/"]
+    contenders = [{"name": "B"}, *({"name": name, "own_cluster": True} for name in names)]
+    clusters = clusters_of(read_tournament(definition(challenge="settings", contenders=contenders, baseline="B")))
+    assert [clusters[name].name for name in names] == ["x" * 60, "x" * 60 + "-2", "cluster", "cluster-2"]
+
+
 def test_one_node_for_all_is_rallys_to_start(definition: Write) -> None:
     """Several clusters, or several nodes, are ours; --apart is one node at a time again."""
     assert not runs_side_by_side(read_tournament(definition()))
