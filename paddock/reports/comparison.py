@@ -11,7 +11,7 @@ from typing import Any
 from paddock import numbers
 from paddock.console import ENDLESS, wrapped
 from paddock.errors import UsageError
-from paddock.plain_values import known
+from paddock.plain_values import known, plain
 from paddock.race.circumstances import CIRCUMSTANCES, CORPUS, with_short_checksums
 from paddock.race.summary import RaceRecord
 from paddock.reports import figures, sentences
@@ -277,8 +277,8 @@ def _contradictions(tournaments: Sequence[Result]) -> Iterator[str]:
     definitions: dict[str, set[str]] = {}
     for result in tournaments:
         for one in result.tournament.contenders:
-            parts: list[Any] = [one.level, one.cars, one.version, dict(one.track_params)]
-            definitions.setdefault(one.name, set()).add(json.dumps(parts, sort_keys=True, default=str))
+            parts = {**plain(one), "coordinates": {}, "own_cluster": False}
+            definitions.setdefault(one.name, set()).add(json.dumps(parts, sort_keys=True))
     for name, found in definitions.items():
         if len(found) > 1:
             yield f"The contender {name} is not the same configuration everywhere: its ratios cannot be compared."

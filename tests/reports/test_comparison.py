@@ -163,6 +163,10 @@ def test_contenders_of_one_name_that_are_not_the_same() -> None:
     other = replace(other, tournament=tournament, main=replace(other.main, metric=metric))
     text = " ".join(compare([one, other]).warnings)
     assert "The contender flush 16mb is not the same configuration everywhere" in text
+    for made_of in ({"car_params": {"processors": 1}}, {"java": "17"}, {"data_path": "/disk"}, {"nodes": 2}):
+        contenders = tuple(replace(contender, **made_of) for contender in decided().tournament.contenders)
+        elsewhere = replace(decided(), id="other", tournament=replace(decided().tournament, contenders=contenders))
+        assert "flush 16mb is not the same configuration" in " ".join(compare([decided(), elsewhere]).warnings)
     assert "The baseline is not the same everywhere (flush 512mb, flush 2gb)" in text
     assert "The metric of the verdict is not the same everywhere (docs/s, bytes/doc)" in text
 
