@@ -82,6 +82,13 @@ def void_laps(result: Result) -> list[Lap]:
     return [lap for lap in result.laps if lap.void is not None]
 
 
+def unit(result: Result) -> str:
+    """What the verdicts count, "block" or "start": with enough starts these, whether or not contenders share them."""
+    return (
+        "start" if result.tournament.node_level or any(one.unit == "start" for one in result.main.verdicts) else "block"
+    )
+
+
 def void_starts(result: Result) -> dict[int, str]:
     """Starts of which no measured lap counts, with the reason of their first void lap."""
     reasons: dict[int, str] = {}

@@ -56,9 +56,10 @@ def verdict_section(result: Result) -> Section:
     measured, tournament = result.main, result.tournament
     metric = measured.metric
     unit = "start" if tournament.node_level else "block"
+    each = ", one estimate of the blocks of each start" if figures.unit(result) != unit else ""
     explanation = (
         f"Each figure is {figures.label(metric)} of the contender divided by that of the baseline "
-        f"{tournament.baseline} in the same {unit} ({figures.better(metric)} is better); differences within "
+        f"{tournament.baseline} in the same {unit}{each} ({figures.better(metric)} is better); differences within "
         f"{numbers.margin(tournament.margin)} count as equivalent."
     )
     table = verdict_table(measured, f"Verdicts in {figures.label(metric)}, against {tournament.baseline}")

@@ -46,7 +46,7 @@ def build(result: Result) -> Report:
         ("tournament", f"{tournament.name}, result {result.id}"),
         ("seed of the order", str(result.seed)),
         *((("checksum of the tournament", tournament.checksum),) if tournament.checksum else ()),
-        ("unit of the verdicts", "the start of the node" if tournament.node_level else "the block of laps"),
+        ("unit of the verdicts", "the start of the node" if figures.unit(result) == "start" else "the block of laps"),
         ("documents per lap", f"{tournament.lap_documents:,}"),
         *((("in all contenders", cell_name(common)),) if common else ()),
         *((name, with_short_checksums(str(text))) for name, text in result.circumstances.items()),

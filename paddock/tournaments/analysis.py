@@ -195,6 +195,7 @@ def judge(
                 pairs=one.n,
                 p_value=one.adjusted_p,
                 scope=of.scope.value,
+                unit=of.unit,
                 decide=decide,
                 block_sd=varying[one.contender].block if varying else None,
                 start_sd=varying[one.contender].start if varying else None,

@@ -273,6 +273,7 @@ class Verdict:
     :param decide: what would decide it, a sentence; empty if it is decided.
     :param block_sd: standard deviation of the log ratios of blocks of one start, and ``start_sd`` of those of starts
         beyond that (statistics.starts.spread); None where there are too few.
+    :param unit: what a pair is: "block" or "start".
     :param negligible: faster or slower, but the greater part of the interval lies within the margin of equivalence.
     """
 
@@ -289,6 +290,7 @@ class Verdict:
     negligible: bool = False
     block_sd: float | None = None
     start_sd: float | None = None
+    unit: str = "block"
 
 
 @dataclass(frozen=True)

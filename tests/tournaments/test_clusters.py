@@ -12,6 +12,8 @@ import pytest
 from paddock.errors import FileError, RaceError, UsageError
 from paddock.race.clusters import ClusterOptions
 from paddock.rally.nodes import Nodes
+from paddock.reports.verdicts import verdict_section
+from paddock.reports.write import build
 from paddock.tournaments import TournamentOptions
 from paddock.tournaments.checks import check_target
 from paddock.tournaments.clusters import clusters_of, distinct, runs_side_by_side
@@ -146,7 +148,16 @@ def test_all_starts_of_nodes_side_by_side_are_one_race(fake_laps: Behave, defini
     assert [(lap.start, lap.contender) for lap in result.laps] == planned
     assert len(counted(result)) == 36
     verdict = result.main.verdicts[0]
-    assert (verdict.verdict, verdict.pairs, verdict.scope) == (SLOWER, 6, "for the configuration")
+    assert (verdict.verdict, verdict.pairs, verdict.scope, verdict.unit) == (
+        SLOWER,
+        6,
+        "for the configuration",
+        "start",
+    )
+    report = build(result)
+    facts = dict(next(one for one in report.sections if one.heading == "Circumstances").facts)
+    assert facts["unit of the verdicts"] == "the start of the node"
+    assert "in the same block, one estimate of the blocks of each start (" in verdict_section(result).paragraphs[0]
 
 
 def test_a_race_that_breaks_goes_on_with_the_start_that_it_broke(fake_laps: Behave, definition: Write) -> None:
