@@ -61,6 +61,19 @@ def problems(tournament: Tournament) -> Iterator[tuple[str, str]]:
                 f"'{contender.name}' has client_options for a cluster that is there: name its target_hosts.",
                 contender.name,
             )
+    for contender in tournament.contenders:
+        hosts = (contender.target_hosts or "").strip()
+        if hosts.startswith("{") or hosts.endswith(".json") or (hosts and not hosts.strip(", ")):
+            yield (
+                f"the target_hosts of '{contender.name}' are those of its one cluster: write host:port,host:port.",
+                contender.name,
+            )
+        elif hosts and len([one for one in hosts.split(",") if one.strip()]) < tournament.nodes:
+            yield (
+                f"'{contender.name}' is a cluster of at least {tournament.nodes} nodes, as 'nodes' says, and its "
+                f"target_hosts name fewer: name all of them.",
+                contender.name,
+            )
     hosted = [one.name for one in tournament.contenders if one.target_hosts]
     if hosted and len(hosted) < len(tournament.contenders):
         yield (
@@ -68,14 +81,6 @@ def problems(tournament: Tournament) -> Iterator[tuple[str, str]]:
             f"load: give every contender target_hosts, or none.",
             "target_hosts:",
         )
-    for contender in tournament.contenders:
-        named_hosts = [host for host in (contender.target_hosts or "").split(",") if host.strip()]
-        if contender.target_hosts and len(named_hosts) < tournament.nodes:
-            yield (
-                f"'{contender.name}' is a cluster of at least {tournament.nodes} nodes, as 'nodes' says, and its "
-                f"target_hosts name fewer: name all of them.",
-                contender.name,
-            )
     if hosted and tournament.starts > 1:
         yield "a cluster that is there is not started anew: set starts to 1.", "starts:"
 

@@ -79,6 +79,8 @@ def test_one_node_for_all_is_rallys_to_start(definition: Write) -> None:
     [
         ({"target_hosts": "a:9200"}, "give every contender target_hosts, or none"),
         ({"target_hosts": "a:9200", "cars": ["1gheap"]}, "that is there, and cars would build another: leave one"),
+        ({"target_hosts": '{"default": ["a:9200"]}'}, "target_hosts of 'b' are those of its one cluster"),
+        ({"target_hosts": " , "}, "target_hosts of 'b' are those of its one cluster"),
         ({"client_options": "x.json"}, "for a cluster that is there: name its target_hosts"),
         ({"nodes": 0}, "less than the minimum|0"),
         ({"cars": ["1gheap"], "car_params": {"processorz": 1}}, "processorz"),
