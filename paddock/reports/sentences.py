@@ -215,10 +215,11 @@ def decisions(measured: MetricResult) -> tuple[str, ...]:
 
 def setup(tournament: Tournament) -> str:
     """What was asked, and what was run on what."""
-    cars = ", ".join(tournament.cars) or "Rally's default car"
+    named = ", ".join(tournament.cars) or "Rally's default car"
+    cars = "" if tournament.is_there else f", cars {named}"
     said = (tournament.question, tournament.description)
     asked = dict.fromkeys(text if text.endswith((".", "?", "!")) else f"{text}." for text in said if text)
-    return " ".join([*asked, f"Track {tournament.track}, challenge {tournament.challenge}, cars {cars}."])
+    return " ".join([*asked, f"Track {tournament.track}, challenge {tournament.challenge}{cars}."])
 
 
 def course(result: Result) -> str:

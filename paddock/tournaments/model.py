@@ -150,6 +150,11 @@ class Tournament:
     control: Contender | None = None
 
     @property
+    def is_there(self) -> bool:
+        """Whether its contenders are clusters that are there already: no car makes them."""
+        return all(one.target_hosts for one in self.contenders)
+
+    @property
     def raced(self) -> tuple[Contender, ...]:
         """Everybody who has laps: the contenders, and the control."""
         return self.contenders if self.control is None else (*self.contenders, self.control)

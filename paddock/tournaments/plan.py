@@ -159,8 +159,8 @@ def resolvable(plan: Plan) -> str:
 
 
 def _setup(tournament: Tournament) -> Iterator[str]:
-    cars = ",".join(tournament.cars) if tournament.cars else "each contender's own"
-    yield f"Track {tournament.track}, challenge {tournament.challenge}, cars {cars}, metric {tournament.metric.name}."
+    cars = f"cars {','.join(tournament.cars) or 'of each contender'}, " if not tournament.is_there else ""
+    yield f"Track {tournament.track}, challenge {tournament.challenge}, {cars}metric {tournament.metric.name}."
     if runs_side_by_side(tournament):
         yield _clusters(tournament)
     if tournament.track_params:
@@ -260,8 +260,7 @@ def _cautions(plan: Plan) -> Iterator[str]:
             f"documents{least}, {few}."
         )
     yield from (f"Caution: {text}" for text in _lap_cautions(plan) if text)
-    hosted = any(one.target_hosts for one in tournament.contenders)
-    if tournament.starts == 1 and not tournament.node_level and not hosted:
+    if tournament.starts == 1 and not tournament.node_level and not tournament.is_there:
         yield "One start: what is found holds for that JVM; more --starts make it a claim about the configuration."
     if tournament.stop_early:
         yield "It ends early if the evidence suffices."

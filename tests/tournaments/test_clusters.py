@@ -12,6 +12,7 @@ import pytest
 from paddock.errors import FileError, RaceError, UsageError
 from paddock.race.clusters import ClusterOptions
 from paddock.rally.nodes import Nodes
+from paddock.reports.sentences import setup
 from paddock.reports.verdicts import verdict_section
 from paddock.reports.write import build
 from paddock.tournaments import TournamentOptions
@@ -115,6 +116,9 @@ def test_a_cluster_that_is_there_is_not_built(definition: Write) -> None:
     there = [{"name": "a", "target_hosts": "a:9200"}, {"name": "b", "target_hosts": "b:9200"}]
     hosted = read_tournament(definition(challenge="settings", contenders=there, baseline="a"))
     check_target(hosted, TournamentOptions())
+    assert "cars" not in (plan := render_plan(make_plan(hosted, 1)))
+    assert "more --starts" not in plan
+    assert "cars" not in setup(hosted)
     with pytest.raises(UsageError, match="--car and --java would build a node, and 'small' is held on what is there"):
         check_target(hosted, TournamentOptions(car=("2gheap",), java="21"))
     with pytest.raises(UsageError, match="--car-params would build a node"):
