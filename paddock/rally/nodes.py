@@ -147,6 +147,18 @@ class Nodes:
                 f"find out what it waits for (a disk?), or restart the machine."
             )
 
+    def gone(self) -> str | None:
+        """Which node has ended by itself, a sentence; None if all are there.
+
+        The others of its cluster would go on without it, and laps on them would be those of another cluster.
+        """
+        for _, node in started(self._clusters):
+            if not self._is_there(node):
+                return (
+                    f"The node {node.name} ended while its race was running. Its log is in {self._output(node).parent}."
+                )
+        return None
+
     def _configuration(self, node: Node) -> dict[str, object]:
         return read_record(paths.races_folder() / installation_id(self.race_id, node) / "node-config.json")
 

@@ -33,6 +33,8 @@ from paddock.tournaments.store import ALL_DONE, BUDGET, DECIDED, FAILED_RACES, J
 
 # A failed race is tried again once.
 MOST_FAILURES = 2
+# Seconds between two looks at whether all nodes are there.
+NODES_INTERVAL = 2.0
 
 
 class TournamentRun:
@@ -246,6 +248,8 @@ class _Watch:
         self._launch: Future[None] | None = None
         self._launcher = ThreadPoolExecutor(1)
         self._over = False
+        self._looked = 0.0
+        self._broken = False
 
     def started(self, processes: RaceProcesses) -> None:
         """Nothing to do: the lap runner measures."""
@@ -256,6 +260,8 @@ class _Watch:
     def tick(self) -> None:
         if self._launch is not None and self._launch.done():
             self._launched(self._launch)
+        if self._broken or self._has_lost_a_node():
+            return  # what laps there still are have run on what was left
         for start, group in itertools.groupby(self._lines.read(), lambda line: line.get("start")):
             if not self._lucene:
                 self._lucene = self._ask()  # in the warm-up, and as cheap as a question can be
@@ -282,6 +288,19 @@ class _Watch:
         else:
             self._run.end(DONE, "", self._circumstances())
 
+    def _has_lost_a_node(self) -> bool:
+        """See that all nodes are there; without one the attempt has failed, and the race ends before its next block."""
+        if self._over or self._launch is not None or time.monotonic() - self._looked < NODES_INTERVAL:
+            return False
+        self._looked = time.monotonic()
+        if (reason := self._nodes.gone()) is None:
+            return False
+        self._broken = True
+        self._run.end(FAILED, reason)
+        warn(reason)
+        self._run.stored.stop_file(self._race.request.race_id).touch()
+        return True
+
     def _next_start(self) -> None:
         """A start has all its laps: the race ends, or its nodes are started anew, beside this thread."""
         if len(self._spans) == 1 or self._launch is not None:
@@ -303,6 +322,7 @@ class _Watch:
         try:
             launch.result()
         except (RaceError, MachineError) as error:
+            self._broken = True
             self._run.end(FAILED, str(error))
             warn(str(error))
             self._run.stored.stop_file(race_id).touch()

@@ -212,6 +212,7 @@ def test_nodes_are_installed_started_anew_and_ended(installer: Callable[..., Non
     nodes.install(Identity())
     try:
         nodes.start()
+        assert nodes.gone() is None
         first = {process.pid for process in processes.nodes()}
         assert len(first) == 3
         assert not list((paths.races_folder() / "race-1").glob("**/of-an-earlier-start"))
@@ -219,6 +220,8 @@ def test_nodes_are_installed_started_anew_and_ended(installer: Callable[..., Non
         second = {process.pid for process in processes.nodes()}
         assert len(second) == 3
         assert not first & second
+        leftovers.end(processes.nodes()[:1])
+        assert "ended while its race was running" in (nodes.gone() or "")
     finally:
         nodes.stop()
     wait_until(lambda: not processes.nodes())

@@ -227,6 +227,30 @@ def test_a_race_that_ends_while_nodes_are_started_is_no_failure_of_the_start_to_
     ]
 
 
+def test_a_race_that_loses_a_node_ends(fake_laps: Behave, definition: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is left of its cluster may go on: those laps would be of another cluster. The block is run anew."""
+    fake_laps(pause=0.1)
+    reason = "The node large-1 ended while its race was running."
+
+    def gone(nodes: Nodes) -> str | None:
+        laps = find_tournament("latest").lap_journal(nodes.race_id)
+        dead = nodes.race_id.endswith("-s001") and laps.exists() and len(laps.read_text().splitlines()) >= 9
+        return reason if dead else None
+
+    monkeypatch.setattr(Nodes, "gone", gone)
+    monkeypatch.setattr("paddock.tournaments.run.NODES_INTERVAL", 0.0)
+    result = hold(definition(**BY_HEAP, starts=2, blocks=4, stop_early=False))
+    attempts = find_tournament("latest").history().attempts
+    assert [(one.start, one.outcome, one.race_id.rpartition("-s")[2]) for one in attempts] == [
+        (1, FAILED, "001"),
+        (1, DONE, "001-2"),
+        (2, DONE, "001-2"),
+    ]
+    assert attempts[0].reason == reason
+    assert len(attempts[0].records) <= 9
+    assert len(counted(result)) == 16
+
+
 def test_the_budget_ends_the_race_between_two_starts(fake_laps: Behave, definition: Write) -> None:
     """A start that would exceed it is not begun, and the race that would go on with it ends."""
     result = hold(definition(**BY_HEAP, starts=4, blocks=3), budget=0.5)
