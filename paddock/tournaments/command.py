@@ -105,7 +105,7 @@ def run_tournament(
             checksums=store.input_checksums(tournament.track, file),
             corpora=checked.corpora,
             software=checked.software,
-            circumstances=_circumstances(options),
+            circumstances=_circumstances(tournament, options),
             expected_minutes=plan.minutes,
             resolvable=resolvable(plan),
         )
@@ -151,9 +151,9 @@ def _run(setting: Setting, journal: Journal, keep: Callable[[Result], object]) -
     return result_of(stored)
 
 
-def _circumstances(options: TournamentOptions) -> dict[str, str]:
-    """This machine and the software on it, for the report."""
-    data = None if options.target_hosts else Path(options.data_path or paths.benchmarks_folder())
+def _circumstances(tournament: Tournament, options: TournamentOptions) -> dict[str, str]:
+    """This machine and the software on it, for the report; no disk of it where the clusters are there already."""
+    data = None if options.target_hosts or tournament.is_there else Path(options.data_path or paths.benchmarks_folder())
     return {**circumstances(data), "Python": platform.python_version(), "Paddock": paddock_version()}
 
 
