@@ -129,7 +129,7 @@ def test_a_failure_between_file_and_launch_removes_it(fake_rally: Callable[..., 
     assert list(rally_home.rglob("client-options.json")) == []
 
 
-@pytest.mark.parametrize("task", [("race", "--documents", "1000"), ("tournament", "refresh-interval")])
+@pytest.mark.parametrize("task", [("race", "--documents", "1000"), ("tournament", "refresh-interval", "--starts", "1")])
 def test_a_password_in_a_host_is_refused(task: tuple[str, ...], rally_home: Path) -> None:
     """It would stand in the list of processes, the journal, race.json and the report, and Rally has no use for it."""
     result = run_here(*task, "--target-hosts", f"https://elastic:{SECRET}@es1:9200")

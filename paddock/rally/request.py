@@ -210,10 +210,13 @@ def printable(request: RaceRequest, anew: bool = False) -> str:
     :param anew: without the race id, so that Rally gives the repeated race one of its own.
     """
     assignments = [f"{name}={shlex.quote(value)}" for name, value in sorted(environment(request).items())]
-    elsewhere = replace(request, circumstances={})
-    if starts := request.track_params.get("lap_starts"):
+    # A tournament's own files: laps of whoever repeats the race are none of its, and it may have stopped long ago.
+    files = ("lap_journal", "lap_stop_file") if "lap_stop_file" in request.track_params else ()
+    params = {name: value for name, value in request.track_params.items() if name not in files}
+    if starts := params.get("lap_starts"):
         # Between two starts Paddock starts the nodes anew; whoever repeats the race repeats the first.
-        elsewhere = replace(elsewhere, track_params={**request.track_params, "lap_starts": starts[:1]})
+        params["lap_starts"] = starts[:1]
+    elsewhere = replace(request, circumstances={}, track_params=params)
     if request.client_options.private:
         elsewhere = with_options_in(elsewhere, OPTIONS_FILE)
     words = [word for word in arguments(elsewhere) if not (anew and word.startswith("--race-id="))]

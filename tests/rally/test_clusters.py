@@ -108,6 +108,16 @@ def test_whoever_repeats_a_race_of_several_starts_repeats_the_first() -> None:
     assert "ready_file" in " ".join(arguments(request))
 
 
+def test_whoever_repeats_a_race_adds_nothing_to_its_tournament() -> None:
+    """Its stop file may be there, and then nothing would be raced; a journal that somebody names is theirs."""
+    its_own = {"lap_journal": "/x/1.jsonl", "lap_stop_file": "/x/1.stop"}
+    request = replace(a_request(two_clusters()), track_params=its_own)
+    assert "/x/1" not in printable(request)
+    assert "/x/1.stop" in " ".join(arguments(request))
+    theirs = replace(a_request(two_clusters()), track_params={"lap_journal": "/x/1.jsonl"})
+    assert "/x/1.jsonl" in printable(theirs)
+
+
 def test_ports_of_all_nodes_are_looked_at() -> None:
     """The sentence names the port that is taken, and what for."""
     import socket

@@ -66,13 +66,13 @@ def test_an_installer_is_told_no_secrets(installer: Installer, monkeypatch: pyte
     """Client options of some other cluster are nothing to it, and everybody of the same user could read them there."""
     monkeypatch.setenv(OPTIONS_VARIABLE, "basic_auth_password:hunter2")
     seen: list[dict[str, str]] = []
-    run = subprocess.run
 
-    def remembered(*words: object, **how: Any) -> object:
-        seen.append(how["env"])
-        return run(*words, **how)  # type: ignore[call-overload]
+    class Remembered(subprocess.Popen):  # type: ignore[type-arg]
+        def __init__(self, *words: Any, **how: Any) -> None:
+            seen.append(how["env"])
+            super().__init__(*words, **how)
 
-    monkeypatch.setattr(subprocess, "run", remembered)
+    monkeypatch.setattr(subprocess, "Popen", Remembered)
     Nodes("race-1", two_clusters()).install(Identity())
     assert len(seen) == 3
     assert not any("hunter2" in value for one in seen for value in one.values())

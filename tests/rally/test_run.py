@@ -180,7 +180,15 @@ def test_a_disk_that_fills_up_is_named(fake_rally: Callable[..., None], rally_ho
         hosts = ("--target-hosts", cluster.host)
         tasks = [
             ("race", *hosts, "--params", "corpus_file:x.json,corpus_documents:1000"),
-            ("tournament", "refresh-interval", *hosts, "--params", "corpus_file:x.json,corpus_documents:1000000"),
+            (
+                "tournament",
+                "refresh-interval",
+                "--starts",
+                "1",
+                *hosts,
+                "--params",
+                "corpus_file:x.json,corpus_documents:1000000",
+            ),
             ("corpus.generate", "apache", "--documents", "1000"),
         ]
         for words in tasks:
