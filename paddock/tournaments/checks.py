@@ -74,10 +74,7 @@ def problems(tournament: Tournament) -> Iterator[tuple[str, str]]:
                 f"target_hosts name fewer: name all of them.",
                 contender.name,
             )
-<<<<<<< HEAD
     yield from _sharing_problems(tournament.contenders)
-=======
->>>>>>> efd497495e7d65266143a37822fadf7e34e560f7
     hosted = [one.name for one in tournament.contenders if one.target_hosts]
     if hosted and len(hosted) < len(tournament.contenders):
         yield (

@@ -109,12 +109,8 @@ def run_tournament(
             checksums=input_checksums(tournament.track, file),
             corpora=checked.corpora,
             software=checked.software,
-<<<<<<< HEAD
             circumstances=_circumstances(options, tournament),
             headroom=plain(headroom),
-=======
-            circumstances=_circumstances(tournament, options),
->>>>>>> efd497495e7d65266143a37822fadf7e34e560f7
             expected_minutes=plan.minutes,
             resolvable=resolvable(plan),
         )
@@ -160,16 +156,10 @@ def _run(setting: Setting, journal: Journal, keep: Callable[[Result], object]) -
     return result_of(stored)
 
 
-<<<<<<< HEAD
 def _circumstances(options: TournamentOptions, tournament: Tournament) -> dict[str, str]:
     """This machine and the software on it, for the report."""
     elsewhere = options.target_hosts or any(one.target_hosts for one in tournament.contenders)
     data = None if elsewhere else Path(options.data_path or paths.benchmarks_folder())
-=======
-def _circumstances(tournament: Tournament, options: TournamentOptions) -> dict[str, str]:
-    """This machine and the software on it, for the report; no disk of it where the clusters are there already."""
-    data = None if options.target_hosts or tournament.is_there else Path(options.data_path or paths.benchmarks_folder())
->>>>>>> efd497495e7d65266143a37822fadf7e34e560f7
     return {**circumstances(data), "Python": platform.python_version(), "Paddock": paddock_version()}
 
 

@@ -168,11 +168,6 @@ class Tournament:
         return self.stop_early and self.drop_decided and len(self.contenders) > 2
 
     @property
-    def is_there(self) -> bool:
-        """Whether its contenders are clusters that are there already: no car makes them."""
-        return all(one.target_hosts for one in self.contenders)
-
-    @property
     def raced(self) -> tuple[Contender, ...]:
         """Everybody who has laps: the contenders, and the control."""
         return self.contenders if self.control is None else (*self.contenders, self.control)
@@ -317,10 +312,7 @@ class Verdict:
     block_sd: float | None = None
     start_sd: float | None = None
     unit: str = "block"
-<<<<<<< HEAD
     dropped: bool = False
-=======
->>>>>>> efd497495e7d65266143a37822fadf7e34e560f7
 
 
 @dataclass(frozen=True)

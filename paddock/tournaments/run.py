@@ -92,15 +92,10 @@ class TournamentRun:
         """Whether all that was planned has been run, though the budget was used up by its last block."""
         if self._tournament.node_level:
             done = {attempt.start for attempt in self._journal.history.attempts if attempt.outcome == DONE}
-<<<<<<< HEAD
             planned = [one for one in self._plan.schedule if one.lacking(self._journal.history.dropped).contenders]
             return all(start.number in done for start in planned)
         left = map(self._left, self._plan.schedule)
         return not any(one.blocks and one.contenders for one in left)
-=======
-            return all(start.number in done for start in self._plan.schedule)
-        return not any(self._left(start).blocks for start in self._plan.schedule)
->>>>>>> efd497495e7d65266143a37822fadf7e34e560f7
 
     def _run_start(self, start: Start) -> None:
         """Bring a start to its end, or leave it as it is after two failures."""

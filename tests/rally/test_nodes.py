@@ -46,7 +46,6 @@ def test_an_installer_is_found_with_its_race(installer: Installer) -> None:
         from tests.rally.test_clusters import two_clusters
         from paddock.rally.nodes import Nodes
         from paddock.rally.privileges import Identity
-from paddock.rally.request import OPTIONS_VARIABLE
         Nodes("race-1", two_clusters()).install(Identity())
     """)
     watcher = subprocess.Popen([sys.executable, "-c", program, str(paths.PROJECT)])

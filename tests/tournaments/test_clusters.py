@@ -151,8 +151,6 @@ def test_a_cluster_that_is_there_is_not_built(definition: Write) -> None:
         read_tournament(definition(challenge="settings", contenders=there, baseline="a", nodes=2))
 
 
-<<<<<<< HEAD
-=======
 def test_a_cluster_that_is_there_has_no_disk_here(fake_laps: Behave, definition: Write) -> None:
     """What is told of this machine is that of the load driver."""
     there = [{"name": "a", "target_hosts": "a:9200"}, {"name": "b", "target_hosts": "b:9200"}]
@@ -162,7 +160,6 @@ def test_a_cluster_that_is_there_has_no_disk_here(fake_laps: Behave, definition:
     assert "file system" not in hosted.circumstances
 
 
->>>>>>> efd497495e7d65266143a37822fadf7e34e560f7
 def test_a_cluster_that_is_there_is_not_planned_as_nodes(
     fake_laps: Behave, definition: Write, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -15,6 +15,8 @@ from esrally import exceptions
 from esrally.client import EsClientFactory
 from shared.own_clients import OwnClients
 
+# Rally's own factory uses it.
+pytestmark = pytest.mark.filterwarnings("ignore:The 'maxsize' parameter:DeprecationWarning")
 OPTIONS = {
     "default": {"basic_auth_user": "rally", "basic_auth_password": "the default's"},
     "theirs": {"api_key": "theirs"},
@@ -43,7 +45,9 @@ def raced(file: Path | None, ask: Callable[[OwnClients, dict[str, Any]], Awaitab
         served = {name: await serve(name) for name in seen}
         # As Rally does it: the options of the first for all.
         clients = {
-            name: EsClientFactory([{"host": "127.0.0.1", "port": port}], dict(OPTIONS["default"])).create_async()
+            name: EsClientFactory([{"host": "127.0.0.1", "port": port}], dict(OPTIONS["default"])).create_async(
+                client_id=0
+            )
             for name, (_, port) in served.items()
         }
         try:

@@ -1,8 +1,8 @@
 """Clients for those clusters of a race that have client options of their own.
 
 Rally 2.13.0 hands a runner clients for all clusters, and makes each with the options of the cluster ``default``
-(``driver.py``, ``es_clients``; ``opts.py``, ``ConnectOptions.__getitem__``): the others would refuse them, and be sent the
-default's password. What is asked of such a cluster therefore goes through a client of our own, made as Rally makes its.
+(``driver.py``, ``es_clients``; ``opts.py``, ``ConnectOptions.__getitem__``): the others would refuse them, and be sent
+the default's password. What is asked of such a cluster goes through a client of our own, made as Rally makes its.
 """
 
 from __future__ import annotations
@@ -77,10 +77,11 @@ def _like(rallys: Any, options: Mapping[str, Any]) -> Any:
         {"host": node.config.host, "port": node.config.port, "url_prefix": node.config.path_prefix}
         for node in rallys.transport.node_pool.all()
     ]
+    client_id = rallys.transport.node_pool.all()[0].client_id
     factory = EsClientFactory(
         [{name: value for name, value in host.items() if value} for host in hosts],
         dict(options),
         distribution_version=rallys.distribution_version,
         distribution_flavor=rallys.distribution_flavor,
     )
-    return factory.create_async(client_id=0)
+    return factory.create_async(client_id=client_id)
