@@ -291,7 +291,7 @@ def track(_context: Context, name: str, json: bool = False) -> None:
 @task(positional=["name"], help={"name": "a car, or several as --car takes them", "json": "for machines"})
 @command
 def car(_context: Context, name: str, json: bool = False) -> None:
-    """Show what a car sets, and what holds its limits on this machine."""
+    """Show what one car sets, and how its limits are held here."""
     show(one_node(name), json)
 
 

@@ -6,7 +6,7 @@ import contextlib
 import os
 import subprocess
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +111,11 @@ class NodeGroups:
                     with contextlib.suppress(ValueError):
                         found["peak memory bytes"] = float(layout.read(folder / file))
         return found
+
+    @staticmethod
+    def lost(said: Mapping[str, str]) -> list[str]:
+        """Of the files that :meth:`make` has read, those that say something else by now: somebody has changed them."""
+        return [file for file, text in said.items() if layout.read(Path(file)) != text]
 
     def remove(self) -> None:
         """Remove them, once nothing is in them any more; one that is not empty stays."""

@@ -196,7 +196,6 @@ def disk_settings(version: int, device: str, rates: Mapping[str, int]) -> list[S
             Setting(f"blkio.throttle.{way}_bps_device", f"{device} {rate}", f"{device} {rate}")
             for way, rate in rates.items()
         ]
-    told = " ".join(f"{way[0]}bps={rate}" for way, rate in rates.items())
     both = {"read": "max", "write": "max", **{way: str(rate) for way, rate in rates.items()}}
-    expected = f"{device} rbps={both['read']} wbps={both['write']} riops=max wiops=max"
-    return [Setting("io.max", f"{device} {told}", expected)]
+    line = f"{device} rbps={both['read']} wbps={both['write']} riops=max wiops=max"
+    return [Setting("io.max", line, line)]

@@ -65,7 +65,7 @@ class LimitedNodes:
                     told.write(b"go\n")
         except BaseException:
             launcher.kill()
-            launcher.wait()
+            launcher.communicate()
             raise
         self._current[node.name] = {"node": node.name, "limits": groups.plan.text, "files": files}
         return launcher
@@ -82,7 +82,8 @@ class LimitedNodes:
     def write_down(self) -> None:
         """Keep what those that run now have used; nothing without limits."""
         for name, launch in self._current.items():
-            launch["counted"] = self._groups[name].use()
+            groups = self._groups[name]
+            launch |= {"counted": groups.use(), "lost": groups.lost(launch["files"])}
             with contextlib.suppress(psutil.Error, KeyError):
                 process = psutil.Process(launch["process"])
                 launch |= {
@@ -123,5 +124,9 @@ def limits_held(file: Path) -> list[str]:
             text += f", and was throttled in {100 * counted.get('nr_throttled', 0) / periods:.0f} % of all periods"
         if peak := counted.get("peak memory bytes"):
             text += f"; its memory had a peak of {gibibytes(int(peak))}, page cache included"
+        if lost := one.get("lost"):
+            text += (
+                f"; but something has changed {', '.join(lost)} since then: these figures are not those of the limits"
+            )
         found.append(f"{text}.")
     return found
