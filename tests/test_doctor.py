@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from paddock import cars
+from paddock import cars, limits
 from paddock.cars import Machine
 from paddock.command_line.doctor import BAD, CARE, GOOD, Finding, examine, render
 from paddock.rally import preflight, privileges
@@ -87,3 +87,19 @@ def test_colours_only_when_asked_for() -> None:
     findings = [Finding("disk", BAD, "Full.", "Free some.")]
     assert "\x1b" not in render(findings, colours=False)
     assert "\x1b[31m" in render(findings, colours=True)
+
+
+def test_limits_are_told_with_what_holds_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some hold and some do not: care, and what would help; all hold: good."""
+    some = {"cores": "CPU affinity"}, {"memory": "It cannot be held here."}
+    monkeypatch.setattr(limits, "holding_here", lambda _: some)
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    found = finding("hardware")
+    assert (found.state, found.text) == (CARE, "Cars can limit cores by CPU affinity. Not: memory.")
+    assert found.remedy == "Call ./inv as root, with a writable /sys/fs/cgroup, for these."
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    assert finding("hardware").remedy == "It cannot be held here."
+    every = dict.fromkeys(("cores", "processor time", "memory", "disk"), "control groups v2")
+    monkeypatch.setattr(limits, "holding_here", lambda _: (every, {}))
+    assert finding("hardware").state == GOOD
+    assert "cores, processor time, memory, disk by control groups v2" in finding("hardware").text

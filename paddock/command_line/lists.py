@@ -108,7 +108,7 @@ def one_node(names: str) -> Listing:
     """What cars and mixins set together, base configuration included, and what holds their limits on this machine."""
     from paddock import paths
     from paddock.cars import combine, load_cars, parse_car_names
-    from paddock.limits import plan_limits
+    from paddock.race.clusters import limits_on
 
     known, chosen = load_cars(), parse_car_names(names)
     for name in chosen:
@@ -125,7 +125,7 @@ def one_node(names: str) -> Listing:
         closing = "It has no limits: the node takes what the machine has."
         if node.limits:
             try:
-                closing = f"Limits here: {plan_limits(node.limits, paths.races_folder(), node.name).text}."
+                closing = f"Limits here: {limits_on(node, paths.races_folder(), fetch=False).text}."
             except MachineError as error:
                 closing = str(error)
     described = [[name, known[name].description] for name in chosen]

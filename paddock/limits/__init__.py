@@ -13,11 +13,12 @@ Where control groups are forbidden, CPU affinity holds the cores; for the rest t
 from paddock.limits.asked import Limits, cpu_list, cpus_in, limits_of
 from paddock.limits.doctor import holding_here
 from paddock.limits.groups import ENDED, WAITING, NodeGroups, is_group_of, named, remove_groups, try_out
-from paddock.limits.plan import Plan, plan_limits
+from paddock.limits.plan import Here, Plan, plan_limits
 
 __all__ = [
     "ENDED",
     "WAITING",
+    "Here",
     "Limits",
     "NodeGroups",
     "Plan",

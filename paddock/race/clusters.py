@@ -14,7 +14,7 @@ from paddock.console import progress
 from paddock.engine import Engine, choose_engine
 from paddock.errors import MachineError, UsageError
 from paddock.files import gibibytes
-from paddock.limits import Plan, plan_limits, try_out
+from paddock.limits import Here, Plan, plan_limits, try_out
 from paddock.race import DEFAULT_CARS, LARGEST_PORT
 from paddock.rally.clusters import MOST_NODES, TRANSPORT_OFFSET, Cluster, number_nodes
 from paddock.rally.request import OPTIONS_FILE, ClientOptions, read_client_options
@@ -153,7 +153,8 @@ def limits_on(combination: cars.Combination, data: Path, fetch: bool) -> Plan:
     :param fetch: whether to try it out.
     :raises MachineError: if they cannot be held.
     """
-    plan = plan_limits(combination.limits, data, combination.name)
+    here = Here(memory_bytes=cars.this_machine().memory_bytes)
+    plan = plan_limits(combination.limits, data, combination.name, here)
     if fetch:
         try_out(plan)
     return plan
