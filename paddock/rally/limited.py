@@ -75,7 +75,8 @@ class LimitedNodes:
 
         :raises MachineError: if it is not.
         """
-        if (groups := self._groups.get(node.name)) is not None:
+        groups = self._groups.get(node.name)
+        if groups is not None and psutil.pid_exists(pid):  # one that has just ended is told by others
             self._current[node.name] |= {"process": pid, "began": time.time(), **groups.check(pid)}
             self.write_down()
 
