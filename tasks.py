@@ -6,6 +6,7 @@ from benchmarks.tasks import bench
 from paddock.command_line.corpora import corpus
 from paddock.command_line.development import lint, test, validate
 from paddock.command_line.lists import (
+    car,
     cars,
     challenges,
     corpora,
@@ -30,6 +31,7 @@ namespace = Collection(
     tracks,
     track,
     challenges,
+    car,
     cars,
     engines,
     corpora,

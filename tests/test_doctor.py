@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from paddock import cars
+from paddock import cars, limits
 from paddock.cars import Machine
 from paddock.command_line import doctor as examination
 from paddock.command_line.doctor import BAD, CARE, GOOD, Finding, driver_headroom, examine, render
@@ -120,3 +120,19 @@ def test_the_load_driver_is_measured_alone(tmp_path: Path, monkeypatch: pytest.M
         "CPU us/doc": 10.0,
         "others had": "2 %",
     }
+
+
+def test_limits_are_told_with_what_holds_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some hold and some do not: care, and what would help; all hold: good."""
+    some = {"cores": "CPU affinity"}, {"memory": "It cannot be held here."}
+    monkeypatch.setattr(limits, "holding_here", lambda _: some)
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    found = finding("hardware")
+    assert (found.state, found.text) == (CARE, "Cars can limit cores by CPU affinity. Not: memory.")
+    assert found.remedy == "Call ./inv as root, with a writable /sys/fs/cgroup, for these."
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    assert finding("hardware").remedy == "It cannot be held here."
+    every = dict.fromkeys(("cores", "processor time", "memory", "disk"), "control groups v2")
+    monkeypatch.setattr(limits, "holding_here", lambda _: (every, {}))
+    assert finding("hardware").state == GOOD
+    assert "cores, processor time, memory, disk by control groups v2" in finding("hardware").text

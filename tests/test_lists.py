@@ -15,6 +15,7 @@ from paddock import paths
 from paddock.cars import load_cars
 from paddock.command_line import lists
 from paddock.engine.versions import DEFAULT_VERSION
+from paddock.errors import UsageError
 from paddock.files import write_json
 from paddock.rally.run import race_records
 from paddock.tournaments.files import tournament_names
@@ -143,3 +144,19 @@ def test_engines_say_that_java_home_names_no_java(monkeypatch: pytest.MonkeyPatc
     ((_, _, rows),) = listing.sections
     assert {row[2] for row in rows} == {"none: JAVA_HOME names no Java"}
     assert listing.closing.startswith("JAVA_HOME names no Java: /nonexistent has no bin/java; correct it")
+
+
+def test_a_car_is_shown_with_what_it_sets_and_what_holds_its_limits() -> None:
+    """A car with its base configuration, a mixin alone with its own; where limits cannot be held, the sentence."""
+    (_, _, cars), (_, _, variables) = lists.one_node("1gheap,limit-1-core").sections
+    assert [name for name, _ in cars] == ["1gheap", "limit-1-core"]
+    assert dict(variables)["limit_cores"] == "1"
+    assert dict(variables)["limit_memory"] == "-"
+    assert not any("." in name for name, _ in variables)
+    assert lists.one_node("1gheap,limit-1-core").closing.startswith("Limits here: core ")
+    assert lists.one_node("1gheap").closing == "It has no limits: the node takes what the machine has."
+    mixin = lists.one_node("limit-1-core")
+    assert mixin.sections[1][2] == [["limit_cores", "1"]]
+    assert "./inv car 1gheap,limit-1-core" in mixin.closing
+    with pytest.raises(UsageError, match=r"no car 'm1-smal'\. Did you mean 'm1-small'"):
+        lists.one_node("m1-smal")

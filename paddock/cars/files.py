@@ -11,6 +11,7 @@ from typing import Any
 
 from paddock import paths
 from paddock.errors import FileError, UsageError, nearest, unknown
+from paddock.limits.asked import CPUS, DISK_READ, DISK_WRITE, MEMORY, QUOTA, SMALLEST_QUOTA, Limits, cpus_in, limits_of
 
 _UNITS = {"": 1, "b": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 _SMALLEST_HEAP = 2**26
@@ -26,6 +27,12 @@ _FORMS = {
     "memory_lock": _SWITCH,
     "processors": (r"([1-9][0-9]{0,3})?", "is no number of processors: write 1 or more, or nothing for all."),
     "unprotected_network": _SWITCH,
+    "limits": (r"on|off", "is neither on nor off."),
+    "limit_cores": (r"([1-9][0-9]{0,3})?", "is no number of cores: write 1 or more, or nothing for all."),
+    "limit_cpu_quota": (
+        r"([0-9]{1,4}(\.[0-9]+)?)?",
+        "is no share of processor time: write cores' worth of it, for example 0.5, or nothing for all.",
+    ),
     "data_paths": (
         r"/[^,]*[^,/][^,]*",
         "is no data path: write one absolute path to a folder of its own, not the root.",
@@ -50,11 +57,19 @@ def check_value(variable: str, value: str) -> None:
     """Check one variable, if there is a rule for it; raises ValueError, one sentence, if the value is not possible."""
     if variable == "heap_size" and parse_size(value) < _SMALLEST_HEAP:
         raise ValueError(f"'{value}' is no heap: Elasticsearch does not start below 64m.")
+    if variable in _SIZES and value:
+        parse_size(value)
+    if variable == CPUS and value:
+        cpus_in(value)
     pattern, problem = _FORMS.get(variable, (".*", ""))
     if not re.fullmatch(pattern, value, re.DOTALL):
         raise ValueError(f"'{value}' {problem}")
+    if variable == QUOTA and value and float(value) < SMALLEST_QUOTA:
+        raise ValueError(f"'{value}' is too small a share of processor time: a node needs {SMALLEST_QUOTA:g} to start.")
 
 
+NO_LIMITS_AT_ALL = Limits()
+_SIZES = (MEMORY, DISK_READ, DISK_WRITE)
 KINDS = ("car", "mixin")
 
 
@@ -172,6 +187,7 @@ class Combination:
     :param processors: what the node counts on, None for as many as there are.
     :param garbage_collector: "g1", "parallel" or "z".
     :param data_paths: folders of the user's choice, which Rally deletes after the race; mostly empty.
+    :param limits: what the node may have at most.
     """
 
     names: tuple[str, ...]
@@ -181,6 +197,7 @@ class Combination:
     garbage_collector: str
     memory_lock: bool
     data_paths: tuple[Path, ...]
+    limits: Limits = NO_LIMITS_AT_ALL
 
     @property
     def name(self) -> str:
@@ -215,14 +232,17 @@ def combine(names: Sequence[str], cars: Mapping[str, Car], parameters: Mapping[s
     variables = {variable: value for each in set_by_files for variable, value in each.items()}
     variables |= _checked_parameters(parameters or {}, variables)
     processors, data_path = variables.get("processors"), variables.get("data_paths")
+    names_in_order, heap_bytes = tuple(car.name for car in ordered), parse_size(variables["heap_size"])
+    sizes = {one: parse_size(variables[one]) for one in _SIZES if variables.get(one)}
     return Combination(
-        names=tuple(car.name for car in ordered),
+        names=names_in_order,
         variables=variables,
-        heap_bytes=parse_size(variables["heap_size"]),
+        heap_bytes=heap_bytes,
         processors=int(processors) if processors else None,
         garbage_collector=variables["garbage_collector"],
         memory_lock=variables["memory_lock"] == "true",
         data_paths=(Path(data_path),) if data_path else (),
+        limits=limits_of(variables, sizes, heap_bytes, ",".join(names_in_order)),
     )
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psutil
 
-from paddock import __version__, cars, numbers, paths
+from paddock import __version__, cars, limits, numbers, paths
 from paddock.command_line.lists import Listing
 from paddock.console import say, styled
 from paddock.corpora.store import list_corpora
@@ -57,6 +57,7 @@ def examine() -> list[Finding]:
         "ports": _ports,
         "identity": _identity,
         "limits": _limits,
+        "hardware": _hardware,
         "swap": _swap,
         "load": _load,
     }
@@ -148,6 +149,22 @@ def _limits() -> _Seen:
     if open_files == resource.RLIM_INFINITY or open_files >= 65535:
         return GOOD, "Open files are enough."
     return CARE, f"{open_files} open files; Elasticsearch wants 65,535.", "Raise it with 'ulimit -n 65535'."
+
+
+def _hardware() -> _Seen:
+    """What cars can limit of a node, such as hardware profiles do; tried, and undone."""
+    hold, fail = limits.holding_here(paths.races_folder())
+    by_means: dict[str, list[str]] = {}
+    for kind, means in hold.items():
+        by_means.setdefault(means, []).append(kind)
+    told = [f"{', '.join(kinds)} by {means}" for means, kinds in by_means.items()]
+    text = f"Cars can limit {'; '.join(told)}." if told else "Cars can limit nothing."
+    if not fail:
+        return GOOD, f"{text} Not a processor's speed."
+    remedy = (
+        "Call ./inv as root, with a writable /sys/fs/cgroup, for these." if os.geteuid() else next(iter(fail.values()))
+    )
+    return CARE, f"{text} Not: {', '.join(fail)}.", remedy
 
 
 def _swap() -> _Seen:

@@ -1,4 +1,4 @@
-"""./inv tracks, track, challenges, cars, engines, corpora, tournaments, results, doctor: what there is and can run."""
+"""./inv tracks, challenges, cars, engines, corpora, tournaments, results, doctor: what there is and can run."""
 
 from __future__ import annotations
 
@@ -97,7 +97,40 @@ def all_cars() -> Listing:
         (title, ("name", "description"), [[car.name, car.description] for car in everything if car.kind == kind])
         for title, kind in (("Cars", "car"), ("Mixins", "mixin"))
     ]
-    return Listing(sections, "One car and any mixins make a node: --car 1gheap,index-buffer-30.")
+    return Listing(
+        sections,
+        "One car and any mixins make a node: --car 1gheap,index-buffer-30. './inv car NAME' shows what one sets, and "
+        "what its limits come to here.",
+    )
+
+
+def one_node(names: str) -> Listing:
+    """What cars and mixins set together, base configuration included, and what holds their limits on this machine."""
+    from paddock import paths
+    from paddock.cars import combine, load_cars, parse_car_names
+    from paddock.race.clusters import limits_on
+
+    known, chosen = load_cars(), parse_car_names(names)
+    for name in chosen:
+        if name not in known:
+            raise unknown("car", name, known, "./inv cars")
+    if all(known[name].kind == "mixin" for name in chosen):
+        variables = {variable: value for name in chosen for variable, value in known[name].variables.items()}
+        closing = (
+            "A mixin goes with a car, which brings the rest: './inv car 1gheap," + ",".join(chosen) + "' shows both."
+        )
+    else:
+        node = combine(chosen, known)
+        variables = {one: value for one, value in node.variables.items() if "." not in one}  # Rally's have a dot
+        closing = "It has no limits: the node takes what the machine has."
+        if node.limits:
+            try:
+                closing = f"Limits here: {limits_on(node, paths.races_folder(), fetch=False).text}."
+            except MachineError as error:
+                closing = str(error)
+    described = [[name, known[name].description] for name in chosen]
+    rows = [[one, value or numbers.NOTHING] for one, value in variables.items()]
+    return Listing([("Cars", ("name", "description"), described), ("Variables", ("name", "value"), rows)], closing)
 
 
 def all_engines() -> Listing:
@@ -253,6 +286,13 @@ tournaments = _listing("tournaments", all_tournaments)
 def track(_context: Context, name: str, json: bool = False) -> None:
     """Show the challenges and parameters of one track."""
     show(one_track(name), json)
+
+
+@task(positional=["name"], help={"name": "a car, or several as --car takes them", "json": "for machines"})
+@command
+def car(_context: Context, name: str, json: bool = False) -> None:
+    """Show what one car sets, and how its limits are held here."""
+    show(one_node(name), json)
 
 
 @task(help={"all": "the earlier ones as well", "json": "for machines"})

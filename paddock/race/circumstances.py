@@ -6,7 +6,9 @@ import os
 import platform
 import re
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -19,6 +21,10 @@ CPU, CORES, MEMORY, KERNEL, FILE_SYSTEM, USER = "CPU", "cores", "memory", "kerne
 # All of them; what was recorded by an older version, or by plain Rally, lacks some.
 CIRCUMSTANCES = (CPU, CORES, MEMORY, KERNEL, FILE_SYSTEM, USER)
 CORPUS = "corpus"
+# What cars with limits hold the node to.
+LIMITS = "limits"
+# The cars of nodes that Paddock starts, and what was changed of them: to Rally those are somebody's.
+CARS, CAR_PARAMETERS = "cars", "car parameters"
 _PROCESSORS = Path("/proc/cpuinfo")
 _DIRTY = "-dirty"
 _SHA256 = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{52}\b")
@@ -70,6 +76,13 @@ def corpus_text(corpus: CorpusRecord) -> str:
     """What decides what its documents are; without a comma or colon, for Rally's user tags."""
     seed = f" seed {corpus.seed}" if corpus.origin == FROM_RECIPE else ""
     return f"{corpus.origin} {corpus.name}{seed} with {corpus.documents} documents sha256 {corpus.sha256}"
+
+
+def cars_of(race: Mapping[str, Any]) -> str:
+    """The cars of a race's node, of what race.json says; "external" if nobody knows."""
+    cars = race.get("car")
+    told = (race.get("user-tags") or {}).get(CARS)
+    return str(told or (", ".join(cars) if isinstance(cars, list) else cars or ""))
 
 
 def with_short_checksums(text: str) -> str:

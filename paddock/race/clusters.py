@@ -9,11 +9,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from paddock import cars
+from paddock import cars, paths
 from paddock.console import progress
 from paddock.engine import Engine, choose_engine
 from paddock.errors import MachineError, UsageError
 from paddock.files import gibibytes
+from paddock.limits import Here, Plan, plan_limits, try_out
 from paddock.race import DEFAULT_CARS, LARGEST_PORT
 from paddock.rally.clusters import MOST_NODES, TRANSPORT_OFFSET, Cluster, number_nodes
 from paddock.rally.request import OPTIONS_FILE, RALLYS_OPTIONS, ClientOptions, read_client_options
@@ -124,8 +125,14 @@ def _started(asked: ClusterOptions, race_id: str, fetch: bool, notes: list[str])
             "their data with --data-path, or with data_path in a tournament file."
         )
     notes += cars.check_machine(combination, cars.this_machine())
+    limits = limits_on(combination, data_path or paths.races_folder(), fetch) if combination.limits else None
     engine = choose_engine(asked.version, asked.engine, asked.java, progress, fetch)
     notes += engine.notes
+    if limits is not None:
+        notes.append(
+            f"'{combination.name}' is held to {limits.text}. Paddock does that; a printed command, which plain Rally "
+            f"runs, holds its node to nothing."
+        )
     check_java_options(engine, combination)
     return Cluster(
         asked.name,
@@ -135,7 +142,22 @@ def _started(asked: ClusterOptions, race_id: str, fetch: bool, notes: list[str])
         heap_bytes=combination.heap_bytes,
         memory_lock=combination.memory_lock,
         data_path=data_path,
+        limits=limits,
     )
+
+
+def limits_on(combination: cars.Combination, data: Path, fetch: bool) -> Plan:
+    """How the limits of those cars are held on this machine.
+
+    :param data: where the node keeps its data.
+    :param fetch: whether to try it out.
+    :raises MachineError: if they cannot be held.
+    """
+    here = Here(memory_bytes=cars.this_machine().memory_bytes)
+    plan = plan_limits(combination.limits, data, combination.name, here)
+    if fetch:
+        try_out(plan)
+    return plan
 
 
 def _existing(asked: ClusterOptions, fetch: bool) -> tuple[Cluster, dict[str, Any]]:

@@ -15,11 +15,20 @@ from paddock.corpora.record import CorpusRecord, corpus_file, track_parameters
 from paddock.engine import EMBEDDED, Engine, choose_engine
 from paddock.errors import UsageError, unknown
 from paddock.race import DEFAULT_CARS, RaceOptions
-from paddock.race.circumstances import CORPUS, circumstances, corpus_text, paddock_version, with_short_checksums
+from paddock.race.circumstances import (
+    CAR_PARAMETERS,
+    CARS,
+    CORPUS,
+    LIMITS,
+    circumstances,
+    corpus_text,
+    paddock_version,
+    with_short_checksums,
+)
 from paddock.race.clusters import ClusterOptions, PreparedClusters, check_java_options, own_data_path, prepare_clusters
 from paddock.race.drivers import lap_parameters
 from paddock.rally import preflight
-from paddock.rally.clusters import DEFAULT_CLUSTER
+from paddock.rally.clusters import DEFAULT_CLUSTER, Cluster
 from paddock.rally.request import OPTIONS_FILE, OPTIONS_VARIABLE, ClientOptions, RaceRequest, read_client_options
 from paddock.sampling import Endpoint, check_cluster
 from paddock.tracks import Challenge, Track, check_distribution, check_parameters, load_track
@@ -76,7 +85,7 @@ def prepare(options: RaceOptions, fetch: bool = True, clusters: Sequence[Cluster
     race_id = options.race_id or str(uuid.uuid4())
     check_race_id(race_id)
     _check_target(options)
-    if options.nodes > 1:
+    if not clusters and (options.nodes > 1 or _is_limited(options)):
         clusters = (_own_cluster(options),)
     if clusters:
         prepared = prepare_clusters(clusters, race_id, options.port, fetch)
@@ -130,8 +139,13 @@ def prepare(options: RaceOptions, fetch: bool = True, clusters: Sequence[Cluster
     return PreparedRace(request, track, documents, size, tuple(notes), record)
 
 
+def _is_limited(options: RaceOptions) -> bool:
+    """Whether its cars limit the node: such a one is started by us, inside its limits, and not by Rally."""
+    return not options.target_hosts and bool(cars.combine(options.car, cars.load_cars(), options.car_params).limits)
+
+
 def _own_cluster(options: RaceOptions) -> ClusterOptions:
-    """The cluster of a race that asks for several nodes."""
+    """The cluster of a race that asks for several nodes, or for one with limits."""
     return ClusterOptions(
         DEFAULT_CLUSTER,
         options.car,
@@ -163,9 +177,10 @@ def _on_clusters(
         track_params={**corpus, **options.params},
         user_tags={
             **_circumstances(started[0].engine if started else None, options, record),
+            **_cars_started(started),
             **{key: str(value) for key, value in options.user_tags.items()},
         },
-        circumstances=circumstances(data if started else None),
+        circumstances={**circumstances(data if started else None), **_limits(prepared)},
         client_options=prepared.client_options,
         test_mode=options.test_mode,
         on_error=options.on_error,
@@ -173,6 +188,23 @@ def _on_clusters(
         clusters=prepared.clusters,
     )
     return PreparedRace(request, track, documents, size, tuple(notes), record)
+
+
+def _limits(prepared: PreparedClusters) -> dict[str, str]:
+    """What its nodes are held to."""
+    held = {cluster.name: cluster.limits.text for cluster in prepared.clusters if cluster.limits is not None}
+    if not held:
+        return {}
+    alone = len(prepared.clusters) == 1
+    return {LIMITS: "; ".join(text if alone else f"{name}: {text}" for name, text in held.items())}
+
+
+def _cars_started(clusters: Sequence[Cluster]) -> dict[str, str]:
+    """The cars of one cluster of its own; those of several are a tournament's, whose journal says them."""
+    if len(clusters) != 1:
+        return {}
+    changed = [f"{name}={value}" for name, value in clusters[0].car_params.items() if name != "data_paths"]
+    return {CARS: ", ".join(clusters[0].cars), **({CAR_PARAMETERS: ", ".join(changed)} if changed else {})}
 
 
 def _challenge(track: Track, name: str | None) -> Challenge:

@@ -28,6 +28,7 @@ from paddock.race.options import PreparedRace
 from paddock.race.summarise import summarise
 from paddock.race.summary import Expectation, Missing, NamedFigure, RaceRecord, RequestTask, Summary
 from paddock.rally.leftovers import RaceProcesses
+from paddock.rally.limited import limits_file, limits_held
 from paddock.rally.process import Note, TaskProgress, seconds_left
 from paddock.rally.request import RaceRequest, printable
 from paddock.rally.run import race_records, run_race
@@ -129,6 +130,8 @@ def run(race: PreparedRace) -> RaceRecord:
     samples = records / "samples.jsonl"
     samples.parent.mkdir(parents=True, exist_ok=True)
     outcome = run_race(_with_journal(race, records), _Watch(race, samples), say, race.corpus_bytes)
+    for sentence in limits_held(limits_file(outcome.race_id)):
+        say(sentence)
     summary = summarise(outcome.race, read_samples(samples), {BULK_TASK: _expectation(race)})
     record = RaceRecord(
         outcome.race_id,

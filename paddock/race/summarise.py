@@ -23,7 +23,7 @@ from typing import Any
 from paddock.plain_values import known
 from paddock.race import race_results, sampled
 from paddock.race.cautions import FEWEST_RATES, cautions
-from paddock.race.circumstances import CORPUS
+from paddock.race.circumstances import CORPUS, cars_of
 from paddock.race.race_results import TaskResult
 from paddock.race.sampled import Span, Window
 from paddock.race.summary import (
@@ -74,12 +74,11 @@ def summarise(
         sample for sample in samples if any(window.begin <= sample.seconds <= window.end for window in windows or [])
     ]
     reachable = any(sample.indices is not None for sample in samples)
-    cars = race.get("car")
     return Summary(
         race_id=str(race.get("race-id", "")),
         track=str(race.get("track", "")),
         challenge=str(race.get("challenge", "")),
-        cars=", ".join(cars) if isinstance(cars, list) else str(cars or ""),
+        cars=cars_of(race),
         version=str((race.get("cluster") or {}).get("distribution-version") or ""),
         bulk_tasks=bulk_tasks,
         request_tasks=request_tasks,

@@ -265,7 +265,7 @@ class WholeRace:
 class Summary:
     """One race.
 
-    :param cars: names of the cars, or "external" if Rally did not start the nodes.
+    :param cars: names of the cars, or "external" if neither Rally nor we started the nodes.
     :param warnings: sentences about what makes the figures doubtful.
     :param corpus: what was indexed, as the race's user tags say it; empty if they do not.
     """

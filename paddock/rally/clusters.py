@@ -10,6 +10,7 @@ from typing import Any
 
 from paddock import paths
 from paddock.engine import Engine
+from paddock.limits import Plan
 from paddock.rally import DEFAULT_HTTP_PORT
 
 # What Rally calls the cluster of a race, unless it is told of several.
@@ -47,6 +48,7 @@ class Cluster:
     :param cars: names of the cars of each node, the one with the base configuration first.
     :param heap_bytes: of each node.
     :param data_path: the folder outside Rally's in which its nodes keep their data; or None.
+    :param limits: how what each of its nodes may have at most is held; or None.
     """
 
     name: str
@@ -58,6 +60,7 @@ class Cluster:
     heap_bytes: int = 0
     memory_lock: bool = False
     data_path: Path | None = None
+    limits: Plan | None = None
 
     @property
     def addresses(self) -> tuple[str, ...]:

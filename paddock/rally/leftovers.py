@@ -26,6 +26,7 @@ import psutil
 
 from paddock import paths
 from paddock.files import locked, read_record, write_json
+from paddock.limits import is_group_of, remove_groups
 from paddock.plain_values import built
 
 # Every process that descends from our esrally carries it; the node does not, because Rally passes only PATH on.
@@ -170,6 +171,7 @@ class Ledger:
 
     :param started: epoch seconds, for people; nothing is decided by it.
     :param data_paths: folders outside Rally's that its nodes fill.
+    :param groups: folders of the control groups that its nodes are in.
     """
 
     race_id: str
@@ -177,6 +179,7 @@ class Ledger:
     watcher: Watcher
     started: float
     data_paths: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
 
     @property
     def file(self) -> Path:
@@ -215,7 +218,7 @@ def racing() -> Iterator[list[str]]:
 
 
 @contextmanager
-def written_down(race_id: str, data_paths: Sequence[Path] = ()) -> Iterator[Ledger]:
+def written_down(race_id: str, data_paths: Sequence[Path] = (), groups: Sequence[Path] = ()) -> Iterator[Ledger]:
     """Keep the race in the ledger while the block runs; at its end, whatever ended it, clear up after it."""
     ledger = Ledger(
         race_id,
@@ -223,6 +226,7 @@ def written_down(race_id: str, data_paths: Sequence[Path] = ()) -> Iterator[Ledg
         this_process(),
         time.time(),
         tuple(map(str, data_paths)),
+        tuple(map(str, groups)),
     )
     write_json(ledger.file, asdict(ledger))
     try:
@@ -246,6 +250,7 @@ def _clear(ledger: Ledger) -> int:
     for folder in _on_disk(ledger):
         shutil.rmtree(folder, ignore_errors=True)
     _remove_secrets(ledger.race_id)
+    remove_groups(map(Path, ledger.groups))
     if not of_the_race.all():
         ledger.file.unlink(missing_ok=True)
     return ended
@@ -268,7 +273,7 @@ def _clear_abandoned() -> list[str]:
                 )
         elif not ledger.watcher.can_be_seen:
             _remove_secrets(ledger.race_id)
-            left = ", ".join(map(str, [*_on_disk(ledger), file]))
+            left = ", ".join(map(str, [*_on_disk(ledger), *ledger.groups, file]))
             sentences.append(
                 f"The race {ledger.race_id} was cut off on {ledger.watcher.host_name}, and its processes cannot be "
                 f"seen from here: the next race there clears up. If that container or machine is gone, remove {left}."
@@ -304,7 +309,9 @@ def _read(file: Path) -> Ledger | None:
         return None
     # Whoever clears up may be root, and the file somebody else's: nothing is deleted that is not named like a race's.
     named = ledger.race_id == Path(ledger.folder).name == file.stem
-    return ledger if named and all(_is_data_path(one, file.stem) for one in ledger.data_paths) else None
+    paths_are_its = all(_is_data_path(one, file.stem) for one in ledger.data_paths)
+    groups_are_its = all(is_group_of(one, file.stem) for one in ledger.groups)
+    return ledger if named and paths_are_its and groups_are_its else None
 
 
 def _told(file: Path) -> dict[str, Any]:

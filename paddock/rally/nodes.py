@@ -28,6 +28,7 @@ from paddock.files import read_record, writing
 from paddock.rally import request as command
 from paddock.rally.clusters import Cluster, Node, install_arguments, installation_id, started
 from paddock.rally.leftovers import MARK, RaceProcesses, end
+from paddock.rally.limited import LimitedNodes
 from paddock.rally.outcome import RaceFailed, node_problem, rally_error
 from paddock.rally.privileges import Identity
 
@@ -48,6 +49,7 @@ class Nodes:
         self._processes = RaceProcesses(race_id)
         self._given_up = threading.Event()
         self._logged: dict[Path, int] = {}
+        self.limited = LimitedNodes(race_id, self._clusters)
 
     def install(self, identity: Identity) -> None:
         """Let Rally install every node.
@@ -136,6 +138,8 @@ class Nodes:
                 self._wait_for(node, launcher, deadline)
             for cluster in self._clusters:
                 self._await(cluster, deadline)
+            for _, node in started(self._clusters):
+                self._began(node)
         except BaseException:
             for _, launcher in launchers:
                 _kill(launcher)
@@ -175,6 +179,7 @@ class Nodes:
 
         :raises MachineError: if one cannot be ended.
         """
+        self.limited.write_down()
         if left := end(self._processes.nodes()):
             raise MachineError(
                 f"The node with the process id {left[0].pid} does not end, not even when it is killed: "
@@ -219,13 +224,14 @@ class Nodes:
             java = cluster.engine.java.home
             environment |= {"ES_JAVA_HOME": str(java), "JAVA_HOME": str(java)}
             environment["PATH"] = f"{java / 'bin'}{os.pathsep}{environment['PATH']}"
+        words = [*self._identity.prefix, str(home / "bin" / "elasticsearch"), "-d", "-p", str(home / "pid")]
         try:
             with writing(self._output(node)), self._output(node).open("wb") as output:
-                return subprocess.Popen(
-                    [*self._identity.prefix, str(home / "bin" / "elasticsearch"), "-d", "-p", str(home / "pid")],
+                return self.limited.launch(
+                    node,
+                    words,
                     cwd=home,
                     env=environment,
-                    stdin=subprocess.DEVNULL,
                     stdout=output,
                     stderr=subprocess.STDOUT,
                     start_new_session=True,
@@ -233,6 +239,11 @@ class Nodes:
                 )
         except OSError as error:
             raise self._failed(node, f"{error.strerror}: {error.filename}") from None
+
+    def _began(self, node: Node) -> None:
+        """The node is there: its limits are looked at."""
+        with contextlib.suppress(OSError, ValueError):  # it has just ended, which Rally will say
+            self.limited.began(node, int((self._home(node) / "pid").read_text(encoding="ascii")))
 
     def _is_there(self, node: Node) -> bool:
         """Whether the process that its launcher has written down is alive."""
@@ -273,6 +284,8 @@ class Nodes:
             raise self._failed(node, f"it says that it is {version}, and should be {cluster.engine.version}")
 
     def _failed(self, node: Node, problem: str) -> RaceError:
+        if ended := self.limited.ended_by_the_kernel(node.name):
+            return RaceFailed(ended, self._output(node))
         for log in (*self._logs(node), self._output(node)):
             if not log.exists():
                 continue

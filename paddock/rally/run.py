@@ -14,8 +14,9 @@ from paddock.files import writing
 from paddock.rally import leftovers, preflight
 from paddock.rally import request as command
 from paddock.rally.leftovers import RaceProcesses
+from paddock.rally.limited import limits_file
 from paddock.rally.nodes import Nodes
-from paddock.rally.outcome import RaceOutcome, explain, read_outcome
+from paddock.rally.outcome import RaceFailed, RaceOutcome, explain, read_outcome
 from paddock.rally.privileges import choose_identity
 from paddock.rally.process import Note, TaskProgress, run_rally, stoppable
 from paddock.rally.request import RaceRequest
@@ -83,7 +84,7 @@ def run_race_alone(
     preflight.check_disk(request, corpus_bytes)
     output = race_records(request.race_id) / "rally-output.txt"
     processes = RaceProcesses(request.race_id)
-    with stoppable(), leftovers.written_down(request.race_id, request.data_paths):
+    with stoppable(), leftovers.written_down(request.race_id, request.data_paths, nodes.limited.folders):
         identity = choose_identity(
             request.starts_nodes,
             request.memory_lock or any(cluster.memory_lock for cluster in request.clusters),
@@ -108,8 +109,11 @@ def run_race_alone(
             )
         finally:
             observer.ended()
+            nodes.limited.write_down()
     outcome = read_outcome(request.race_id)
     if outcome is None:
+        if ended := nodes.limited.ended_by_the_kernel():
+            raise RaceFailed(ended, limits_file(request.race_id))
         raise explain(request.race_id, output, exit_code)
     return outcome
 

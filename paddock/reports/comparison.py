@@ -12,7 +12,15 @@ from paddock import numbers
 from paddock.console import ENDLESS, wrapped
 from paddock.errors import UsageError
 from paddock.plain_values import known, plain
-from paddock.race.circumstances import CIRCUMSTANCES, CORPUS, with_short_checksums
+from paddock.race.circumstances import (
+    CAR_PARAMETERS,
+    CARS,
+    CIRCUMSTANCES,
+    CORPUS,
+    LIMITS,
+    cars_of,
+    with_short_checksums,
+)
 from paddock.race.summary import RaceRecord
 from paddock.reports import figures, sentences
 from paddock.reports.document import Table, escaped, markdown_table, render_page, text_table
@@ -22,7 +30,11 @@ from paddock.tournaments.model import Result
 TRACK_PARAMETER, CAR_PARAMETER = "track parameter", "car parameter"
 _PARAMETERS = (TRACK_PARAMETER, CAR_PARAMETER)
 # What a race records as a tag, and a tournament under this name.
-_TAGS = {"paddock": "Paddock", "java": "Java", **{name: name for name in (CORPUS, *CIRCUMSTANCES)}}
+_TAGS = {
+    "paddock": "Paddock",
+    "java": "Java",
+    **{name: name for name in (CORPUS, LIMITS, CAR_PARAMETERS, *CIRCUMSTANCES)},
+}
 # What only repeats the corpus where that is recorded, and what differs between any two races.
 _CORPUS_PARAMETERS = ("corpus_file", "corpus_documents", "corpus_bytes")
 _ALWAYS_DIFFERENT = ("load_journal",)
@@ -47,14 +59,14 @@ def origin(item: Result | RaceRecord) -> dict[str, str]:
             "searches per query and lap": str(tournament.searches),
             **{name: with_short_checksums(str(text)) for name, text in item.circumstances.items()},
         }
-    race, cars = item.race, item.race.get("car") or []
+    race = item.race
     tags, params, cluster = (race.get(key) or {} for key in ("user-tags", "track-params", "cluster"))
     left_out = (*_ALWAYS_DIFFERENT, *(_CORPUS_PARAMETERS if CORPUS in tags else ()))
     counts = [count for task in item.summary.bulk_tasks if (count := known(task.documents)) is not None]
     found = {
         "track": race.get("track"),
         "challenge": race.get("challenge"),
-        "cars": ", ".join(cars) if isinstance(cars, list) else str(cars),
+        "cars": cars_of(race),
         **_each(TRACK_PARAMETER, {name: value for name, value in params.items() if name not in left_out}),
         **_each(CAR_PARAMETER, race.get("car-params") or {}),
         "Elasticsearch": cluster.get("distribution-version") or item.summary.version,
@@ -62,7 +74,7 @@ def origin(item: Result | RaceRecord) -> dict[str, str]:
         "Rally": race.get("rally-version"),
         "pipeline": race.get("pipeline"),
         **{_TAGS[name]: text for name, text in tags.items() if name in _TAGS},
-        **_each("tag", {name: text for name, text in tags.items() if name not in _TAGS}),
+        **_each("tag", {name: text for name, text in tags.items() if name not in (*_TAGS, CARS)}),
         "documents": f"{sum(counts):,.0f}" if counts else None,
     }
     return {name: str(text) for name, text in found.items() if text not in (None, "")}

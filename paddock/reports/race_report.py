@@ -14,6 +14,7 @@ from paddock.plain_values import known
 from paddock.race.load import NORMAL, Load, LoadPhase, read_load
 from paddock.race.race_results import CONFIDENCE, QueryGrowth, Trend, growth
 from paddock.race.summary import BulkTask, Missing, NamedFigure, RaceRecord, RequestTask, Summary
+from paddock.rally.limited import LIMITS_FILE, limits_held
 from paddock.reports.comparison import origin
 from paddock.reports.document import Plot, Report, Section, Table, glossary, keep, render_html, render_markdown
 from paddock.reports.drawing import (
@@ -272,11 +273,13 @@ class RaceFindings:
 
     :param queries: at all sizes of the data; empty unless it grew.
     :param load: the paced load; None if there was none, or its journal is not at hand.
+    :param limits: what its nodes were held to and what they used, a sentence for each launch; empty without limits.
     """
 
     record: RaceRecord
     queries: tuple[QueryGrowth, ...]
     load: Load | None
+    limits: tuple[str, ...] = ()
 
 
 def find_out(record: RaceRecord, folder: Path) -> RaceFindings:
@@ -285,7 +288,8 @@ def find_out(record: RaceRecord, folder: Path) -> RaceFindings:
     :param folder: Paddock's own records of the race, where the journal of a load lies unless the race says otherwise.
     """
     named = (record.race.get("track-params") or {}).get("load_journal")
-    return RaceFindings(record, growth(record.race), read_load(Path(named) if named else folder / LOAD_JOURNAL_FILE))
+    load = read_load(Path(named) if named else folder / LOAD_JOURNAL_FILE)
+    return RaceFindings(record, growth(record.race), load, tuple(limits_held(folder / LIMITS_FILE)))
 
 
 def build_race_report(findings: RaceFindings) -> Report:
@@ -296,6 +300,7 @@ def build_race_report(findings: RaceFindings) -> Report:
         growth_section(findings.queries) if findings.queries else None,
         load_section(findings.load) if findings.load else None,
         figures_section(summary, bool(findings.queries)),
+        Section("Limits", items=findings.limits) if findings.limits else None,
         Section("Circumstances", facts=(("race", record.race_id), *origin(record).items())),
         Section("Repeat it", ("The same with plain Rally:",), commands=(record.command,)),
         glossary(tournament=False),
@@ -371,6 +376,7 @@ def race_report_as_json(findings: RaceFindings) -> dict[str, Any]:
         **findings.record.as_json(),
         "growth": [asdict(query) for query in findings.queries],
         "load": asdict(findings.load) if findings.load else None,
+        "limits": list(findings.limits),
     }
 
 

@@ -10,7 +10,7 @@ from paddock.corpora.record import CorpusRecord
 from paddock.engine import Engine
 from paddock.errors import UsageError
 from paddock.race import DEFAULT_CARS, RaceOptions
-from paddock.race.circumstances import CORPUS, corpus_text
+from paddock.race.circumstances import CORPUS, LIMITS, corpus_text
 from paddock.race.clusters import ClusterOptions
 from paddock.race.drivers import PROCESSES
 from paddock.race.options import PreparedRace, prepare
@@ -245,6 +245,8 @@ def race_circumstances(
         }
         for name in dict.fromkeys(name for values in by_cluster.values() for name in values):
             found[name] = _told_apart({who: values.get(name, "") for who, values in by_cluster.items()})
+        if found.get(LIMITS) == "none":
+            del found[LIMITS]
     else:
         found |= clusters.get(DEFAULT_CLUSTER, {})
     if (engine := race.request.engine) is not None:
@@ -267,7 +269,12 @@ def _engine_circumstances(engine: Engine) -> dict[str, str]:
 def _cluster_circumstances(cluster: Cluster) -> dict[str, str]:
     if cluster.engine is None:
         return {"target hosts": ",".join(cluster.addresses)}
-    return {"cars": ",".join(cluster.cars), "nodes": str(len(cluster.nodes)), **_engine_circumstances(cluster.engine)}
+    return {
+        "cars": ",".join(cluster.cars),
+        LIMITS: cluster.limits.text if cluster.limits else "none",
+        "nodes": str(len(cluster.nodes)),
+        **_engine_circumstances(cluster.engine),
+    }
 
 
 def _told_apart(values: Mapping[str, str]) -> str:

@@ -355,3 +355,17 @@ def test_the_server_never_sees_our_name(tmp_path: Path, server: tuple[str, list[
 
     supplied.fetch()  # now it lies in the cache, as the embedded engine does
     assert len(seen) == 1
+
+
+def test_rally_says_that_it_holds_no_limits(archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever takes such a car without Paddock learns it; who takes the limits out, or has none, is not bothered."""
+    said: list[str] = []
+    monkeypatch.setattr("esrally.utils.console.warn", lambda text, **_: said.append(text))
+    for names in (["1gheap"], ["m1-small", "no-limits"]):
+        Rendered(archive, names)
+    assert said == []
+    Rendered(archive, ["m1-small"])
+    (sentence,) = said
+    assert re.search(
+        r"Rally itself holds none of the limits .*\(limit_cores, limit_memory\): './inv race' does", sentence
+    )

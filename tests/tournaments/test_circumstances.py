@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+import os
+
+import pytest
+
+from paddock.limits import Here
+from paddock.race import RaceOptions
+from paddock.race.clusters import ClusterOptions
+from paddock.race.options import prepare
 from paddock.tournaments.laps import Attempt
 from paddock.tournaments.notes import recorded_circumstances, settings_in_force
+from paddock.tournaments.races import race_circumstances
 from paddock.tournaments.store import History
 
 CODEC = {"index.codec": "default"}
@@ -58,3 +67,16 @@ def test_starts_that_differ_are_all_told() -> None:
         {"circumstances": {"cores": 2}}, [an_attempt(Java="21"), an_attempt(Java="17"), an_attempt(Java="21")]
     )
     assert recorded_circumstances(history) == {"Java": "21; 17", "cores": "2"}
+
+
+def test_limits_of_nodes_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who has which, and nothing where nobody has any."""
+    monkeypatch.setattr("paddock.race.clusters.Here", lambda memory_bytes: Here({}, memory_bytes=memory_bytes))
+    core = sorted(os.sched_getaffinity(0))[-1]
+    on = {"default": ("free", "control"), "small": ("small",)}
+    found = {}
+    for cars in (("1gheap",), ("1gheap", "limit-1-core")):
+        asked = [ClusterOptions("default"), ClusterOptions("small", cars)]
+        race = prepare(RaceOptions(challenge="settings"), False, asked)
+        found[cars] = race_circumstances(race, {}, {}, on).get("limits")
+    assert list(found.values()) == [None, f"free, control: none; small: core {core} (affinity)"]

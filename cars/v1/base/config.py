@@ -4,10 +4,12 @@ Rally calls ``register`` when it loads the car and the hooks once the node is in
 """
 
 import ipaddress
+import logging
 import re
 from pathlib import Path
 
 from esrally import exceptions
+from esrally.utils import console
 
 VECTOR_MODULE = "jdk.incubator.vector"
 
@@ -138,6 +140,16 @@ def refuse_unprotected_network(config_names, variables, **kwargs):
         )
 
 
+def say_who_holds_limits(config_names, variables, **kwargs):
+    """Say that a car's limits on the node are nothing that Rally holds; Paddock does, for the nodes that it starts."""
+    asked = [name for name in sorted(variables) if name.startswith("limit_") and str(variables[name]).strip()]
+    if asked and str(variables.get("limits")).lower() != "off":
+        console.warn(
+            f"Rally itself holds none of the limits of the car {config_names} ({', '.join(asked)}): './inv race' does.",
+            logger=logging.getLogger(__name__),
+        )
+
+
 def register(handler):
     """Called by Rally when it loads this base configuration."""
     handler.register("post_install", refuse_unprotected_network)
@@ -145,3 +157,4 @@ def register(handler):
     handler.register("post_install", speak_utf8)
     handler.register("post_install", keep_temporary_files)
     handler.register("post_install", set_elastics_options)
+    handler.register("post_install", say_who_holds_limits)
