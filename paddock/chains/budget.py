@@ -95,10 +95,10 @@ def check(budget: float, demands: Sequence[Demand], last: Demand | None) -> None
     if least > budget:
         then = ", with the tournament of the tuned against the default configuration behind it" if last else ""
         everything = sum(one.least for one in (*demands, *([last] if last else [])))
+        more = f", or {math.ceil(everything)} for all steps" if everything > least else ""
         raise UsageError(
             f"A budget of {budget:g} minutes is too short for the first step '{demands[0].name}'{then}, which need "
-            f"about {math.ceil(least)} minutes to decide anything: give at least --budget {math.ceil(least)}, or "
-            f"{math.ceil(everything)} for all steps."
+            f"about {math.ceil(least)} minutes to decide anything: give at least --budget {math.ceil(least)}{more}."
         )
 
 

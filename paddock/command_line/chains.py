@@ -72,7 +72,7 @@ def _write_stopped(before: set[str], name: str | None, resume: bool) -> None:
     positional=["name"],
     help=helps(
         ChainOptions,
-        name="a chain (./inv chains), a file, tournaments with commas between them, or with --resume the id of one begun",
+        name="a chain (./inv chains), a file, tournaments with commas between, or with --resume the id of one begun",
         resume="go on with the one that was cut off, by its id or its name, or latest",
         json="print the result as JSON",
     ),
