@@ -137,27 +137,16 @@ def chains(_context: Context, json: bool = False) -> None:
 
 def all_chains() -> Listing:
     """The chains that can be held, and those that were begun."""
-    from paddock.chains.command import is_running
     from paddock.chains.files import chain_names, find_chain_file
-    from paddock.chains.store import StoredChain, chain_ids, read_journal
-    from paddock.command_line.lists import Listing
+    from paddock.command_line.lists import Listing, chains_begun
     from paddock.structured_files import read_yaml
 
     files = [(name, read_yaml(find_chain_file(name), "chain")) for name in chain_names()]
     rows = [[name, len(one["steps"]), f"{one['budget_minutes']:g} min", one["question"]] for name, one in files]
-    begun, known = [], chain_ids()
-    for chain_id in known:
-        history = read_journal(StoredChain(chain_id).journal)
-        if not history.header:
-            continue
-        steps = history.header["chain"]["steps"]
-        over = sum(1 for one in steps if one["name"] in history.outcomes)
-        ended = history.stopped or ("it is running" if is_running() and chain_id == known[-1] else "interrupted")
-        begun.append([chain_id, f"{over} of {len(steps)}", ended])
     return Listing(
         [
             ("Chains", ("name", "steps", "at most", "question"), rows),
-            ("Chains begun", ("id", "steps over", "ended because"), begun),
+            ("Chains begun", ("id", "steps over", "ended because"), chains_begun()),
         ],
         "'./inv chain NAME --dry-run' shows the steps; './inv report ID' makes the page of one that was held.",
     )
