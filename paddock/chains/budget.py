@@ -15,12 +15,12 @@ from paddock.tournaments.durations import Experience
 from paddock.tournaments.model import Tournament
 from paddock.tournaments.pairing import ALPHA
 from paddock.tournaments.plan import Plan, make_plan
+from paddock.tournaments.schedule import make_schedule
 
 # Blocks of a start: with fewer most of it is warm-up, and beyond the most another start tells more.
 FEWEST_BLOCKS, MOST_BLOCKS = 4, 60
 # A claim about the configuration is preferred to one about a JVM while it resolves this.
 GOOD_ENOUGH = 1.15
-_ENDLESS = 1e6
 
 
 @dataclass(frozen=True)
@@ -38,9 +38,14 @@ class Demand:
 
 def demand(name: str, tournament: Tournament, weight: float, experience: Experience) -> Demand:
     """What a tournament asks of the budget."""
-    full = make_plan(replace(tournament, budget_minutes=_ENDLESS), 1, experience).minutes
-    smallest = make_plan(_smallest(tournament), 1, experience).minutes
+    full, smallest = _minutes(tournament, experience), _minutes(_smallest(tournament), experience)
     return Demand(name, max(full, smallest), smallest, weight)
+
+
+def _minutes(tournament: Tournament, experience: Experience) -> float:
+    """Expected, of all starts; the same as its plan's, which takes longer to make."""
+    starts = make_schedule(tournament, 1)
+    return sum(durations.start_seconds(tournament, start, experience) for start in starts) / 60
 
 
 def _needed(tournament: Tournament) -> int:
@@ -51,25 +56,30 @@ def _needed(tournament: Tournament) -> int:
 def _smallest(tournament: Tournament) -> Tournament:
     needed = _needed(tournament)
     if tournament.node_level:
-        return replace(tournament, starts=needed, blocks=FEWEST_BLOCKS, budget_minutes=_ENDLESS)
-    return replace(tournament, starts=1, blocks=max(needed, FEWEST_BLOCKS), budget_minutes=_ENDLESS)
+        return replace(tournament, starts=needed, blocks=FEWEST_BLOCKS)
+    return replace(tournament, starts=1, blocks=max(needed, FEWEST_BLOCKS))
 
 
-def split(budget: float, demands: Sequence[Demand], last: Demand | None = None) -> dict[str, float]:
+def split(
+    budget: float, demands: Sequence[Demand], last: Demand | None = None, found: bool = False
+) -> dict[str, float]:
     """Minutes of every step: in proportion to what it expects and its weight, none below the least that it needs.
 
-    Where the budget does not suffice for all, the latest steps get none; the last tournament is kept for as long as
-    there is a step before it.
+    Where the budget does not suffice for all, the latest steps get none. The last tournament is kept beside one step
+    at least, or alone if something was found already that it can compare.
 
     :param last: of the tuned against the default configuration.
+    :param found: whether a step that is over has a winner.
     :returns: name -> minutes; steps that get none are left out.
     """
     kept = list(demands)
     ends = [last] if last is not None else []
-    while len(kept) > 1 and sum(one.least for one in (*kept, *ends)) > budget:
+    while kept and sum(one.least for one in (*kept, *ends)) > budget:
         kept.pop()
+    if demands and not kept and not found:
+        kept, ends = [demands[0]], []
     if sum(one.least for one in (*kept, *ends)) > budget:
-        ends = []
+        return {}
     minutes: dict[str, float] = {}
     open_ones, left = [*kept, *ends], budget
     while open_ones:
@@ -108,25 +118,25 @@ def fitting(tournament: Tournament, minutes: float, experience: Experience) -> P
     A claim about the configuration, which needs several starts, where it resolves enough; else whatever resolves most.
     """
     needed = _needed(tournament)
-    best: tuple[tuple[bool, float, int], Plan] | None = None
+    forms = []
     for starts in range(max(tournament.starts, 1), 0, -1):
         blocks = _most_blocks(tournament, starts, minutes, experience)
         if blocks is None or (tournament.node_level and starts < needed):
             continue
-        plan = _plan(tournament, starts, blocks, minutes, experience)
-        claims = starts >= max(FEWEST_STARTS, needed) and plan.resolution.ratio <= GOOD_ENOUGH
-        rank = (not claims, _uncertainty(plan, experience), -starts)
-        if best is None or rank < best[0]:
-            best = rank, plan
-    if best is not None:
-        return best[1]
+        if starts >= max(FEWEST_STARTS, needed):
+            plan = _plan(tournament, starts, blocks, minutes, experience)
+            if plan.resolution.ratio <= GOOD_ENOUGH:
+                return plan
+        form = replace(tournament, starts=starts, blocks=blocks)
+        forms.append((_uncertainty(form, experience), -starts, blocks))
     least = _smallest(tournament)
-    return _plan(tournament, least.starts, least.blocks, minutes, experience)
+    _, starts, blocks = min(forms, default=(0.0, -least.starts, least.blocks))
+    return _plan(tournament, -starts, blocks, minutes, experience)
 
 
-def _uncertainty(plan: Plan, experience: Experience) -> float:
+def _uncertainty(tournament: Tournament, experience: Experience) -> float:
     """Standard error of a log ratio, with the luck of JVMs, which more blocks in one start do not lessen."""
-    tournament, metric = plan.tournament, plan.tournament.metric.name
+    metric = tournament.metric.name
     block_sd = experience.block_sds.get(metric) or durations.assumed_block_sd(tournament)
     start_sd = math.sqrt(2) * durations.START_SD if tournament.node_level else 0.0
     if runs_side_by_side(tournament):
@@ -144,13 +154,13 @@ def _most_blocks(tournament: Tournament, starts: int, minutes: float, experience
     """The most blocks of which that many starts fit; None if hardly any do."""
 
     def takes(blocks: int) -> float:
-        changed = replace(tournament, starts=starts, blocks=blocks, budget_minutes=_ENDLESS)
-        return make_plan(changed, 1, experience).minutes
+        return _minutes(replace(tournament, starts=starts, blocks=blocks), experience)
 
-    least, most = FEWEST_BLOCKS, MOST_BLOCKS
-    if takes(least) > minutes:
+    least, next_one = takes(FEWEST_BLOCKS), takes(FEWEST_BLOCKS + 1)
+    if least > minutes:
         return None
-    while least < most:
-        middle = (least + most + 1) // 2
-        least, most = (middle, most) if takes(middle) <= minutes else (least, middle - 1)
-    return least
+    # Every block takes as long as the next, but for waits at random.
+    blocks = min(FEWEST_BLOCKS + int((minutes - least) / max(next_one - least, 1e-6)), MOST_BLOCKS)
+    while blocks > FEWEST_BLOCKS and takes(blocks) > minutes:
+        blocks -= 1
+    return blocks

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -12,6 +13,7 @@ from paddock.chains.model import DEFAULT_CONTENDER, TUNED_CONTENDER, Settings, S
 from paddock.race import DEFAULT_CARS
 from paddock.tournaments.model import Contender, Tournament
 
+_known_cars = functools.cache(load_cars)
 _DURATION = re.compile(r"[0-9]+(nanos|micros|ms|s|m|h|d)")
 _NODE = ("version", "engine", "java", "data_path", "nodes")
 # What track parameters are called in a level's settings.
@@ -80,7 +82,7 @@ def varied(tournament: Tournament) -> set[str]:
 def won(tournament: Tournament, winner: str) -> Settings:
     """What the contender of that name has that not all have."""
     contender = next(one for one in tournament.contenders if one.name == winner)
-    own, cars = differences(tournament)[winner], load_cars()
+    own, cars = differences(tournament)[winner], _known_cars()
     level = level_of(tournament.challenge, contender.level)
     settings = {name: value for name, value in level.get("settings", {}).items() if _full(name) in own}
     chosen = [car for car in _cars(tournament, contender) if _car_atoms(cars[car]) & own]
@@ -106,7 +108,7 @@ def _atoms(tournament: Tournament, contender: Contender) -> dict[str, Any]:
     found = {name: value for name, value in level.items() if name != "settings"}
     found |= {_full(name): value for name, value in level.get("settings", {}).items()}
     if contender.cars is not None or any(one.cars is not None for one in tournament.contenders):
-        cars = load_cars()
+        cars = _known_cars()
         found |= {atom: car for car in _cars(tournament, contender) for atom in _car_atoms(cars[car])}
     found |= {f"car variable {name}": value for name, value in contender.car_params.items()}
     found |= {f"track parameter {name}": value for name, value in contender.track_params.items()}
@@ -131,7 +133,7 @@ def _text(value: Any) -> str:
 
 def with_cars(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...]:
     """The first cars, and in the place of those that set the same the second ones."""
-    cars = load_cars()
+    cars = _known_cars()
     told = set().union(*(_car_atoms(cars[name]) for name in second)) if second else set()
     return (*(name for name in first if name not in second and not _car_atoms(cars[name]) & told), *second)
 
@@ -279,6 +281,16 @@ def said(settings: Settings) -> str:
     told: dict[str, Any] = {**settings.node, **settings.car_params, **level.get("settings", {})}
     told |= {name: value for name, value in level.items() if name != "settings"} | dict(settings.track_params)
     return ", ".join([*parts, *(f"{name} {value}" for name, value in told.items())])
+
+
+def in_force(settings: Settings) -> dict[str, Any]:
+    """What the settings set, one by one: the variables of their cars by name, index settings, bulks and clients."""
+    cars = _known_cars()
+    told: dict[str, Any] = {name: value for car in settings.cars for name, value in cars[car].variables.items()}
+    told |= {**settings.car_params, **settings.node}
+    parameters = track_parameters(settings)
+    others = parameters.pop("index_settings", {})
+    return told | parameters | others
 
 
 def unbearable(tournament: Tournament) -> str | None:

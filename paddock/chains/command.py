@@ -44,6 +44,7 @@ from paddock.tournaments.command import result_of, run_tournament, running_tourn
 from paddock.tournaments.durations import gather_experience
 from paddock.tournaments.model import FASTER, Result
 from paddock.tournaments.plan import resolvable
+from paddock.tournaments.races import Prepare
 from paddock.tournaments.store import FAILED_RACES
 
 _LARGEST_SEED = 2**31 - 1000
@@ -140,7 +141,7 @@ def is_running() -> bool:
     return is_locked(_lock_file())
 
 
-def hold_step(task: Task, keep: Keep) -> Outcome:
+def hold_step(task: Task, keep: Keep, preparing: Prepare = prepare) -> Outcome:
     """Hold a step on this machine, or go on with its tournament.
 
     What is wrong with the step alone is its outcome; what ends the chain for now is raised.
@@ -153,17 +154,17 @@ def hold_step(task: Task, keep: Keep) -> Outcome:
     with racing() as cleared:
         for sentence in cleared:
             say(sentence)
-    return _race(task) if task.file is None else _tournament(task, keep)
+    return _race(task) if task.file is None else _tournament(task, keep, preparing)
 
 
-def _tournament(task: Task, keep: Keep) -> Outcome:
+def _tournament(task: Task, keep: Keep, preparing: Prepare) -> Outcome:
     begun = tournament_begun_with(task.file) if task.file else None
     try:
         if begun is None:
             options = files.tournament_options(task.options, task.begun.built_on, seed=task.seed)
-            result = run_tournament(str(task.file), options, keep=keep)
+            result = run_tournament(str(task.file), options, preparing, keep)
         elif begun.ended_because() is None:
-            result = run_tournament(begun.id, TournamentOptions(resume=True), keep=keep)
+            result = run_tournament(begun.id, TournamentOptions(resume=True), preparing, keep)
         else:
             result = result_of(begun)
         if result is None:

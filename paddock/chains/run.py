@@ -123,7 +123,7 @@ def _begin(
     left = chain.budget_minutes - journal.elapsed / 60
     try:
         demands, last = _demands(chain, history, options, experience)
-        minutes = budget.split(left, demands, last).get(step.name)
+        minutes = budget.split(left, demands, last, bool(winners(history))).get(step.name)
         if minutes is None:
             return Outcome(NO_TIME, f"It was not held: of the budget about {max(left, 0):.0f} minutes were left.")
         attempt = history.attempts(step.name) + 1

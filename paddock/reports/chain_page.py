@@ -36,7 +36,7 @@ from paddock.reports.document import (
     text_table,
 )
 from paddock.reports.drawing import Row, legend, rows_of_ratios
-from paddock.reports.verdicts import LOOKS, ratio_row, verdict_table
+from paddock.reports.verdicts import LOOKS, ratio_row
 from paddock.tournaments.model import EQUIVALENT, FASTER, SLOWER, UNDECIDED, Verdict
 
 CAUTION = (
@@ -108,7 +108,7 @@ def headline(result: ChainResult) -> str:
         return f"{begin}Keep the default configuration: {said}"
     if not result.tuned:
         if any(one.outcome and one.outcome.kind in (WON, NO_WINNER) for one in result.steps):
-            return f"{begin}Nothing was found to be better than the default configuration."
+            return f"{begin}Nothing was proven to be better than the default configuration."
         return f"{begin}Nothing can be said of any setting."
     found = carrying.said(result.tuned)
     why = "no tournament has compared all of it with the default configuration"
@@ -161,6 +161,7 @@ def _apply(result: ChainResult) -> Section | None:
         )
         heading = "What the steps found"
     options = " ".join(f"{name} {_quoted(text)}" for name, text in result.apply.items())
+    texts.append("Below them the same as a contender in a tournament file has it, and what it means.")
     parts = plain(result.tuned)
     rows = []
     for one in result.steps:
@@ -169,7 +170,8 @@ def _apply(result: ChainResult) -> Section | None:
     table = Table("Where it comes from", ("setting", "step", "change there"), tuple(rows), (2,))
     contender = {name: value for name, value in parts.items() if value}
     commands = (options, json.dumps(contender, indent=1, ensure_ascii=False))
-    return Section(heading, tuple(texts), tables=(table,) if rows else (), commands=commands)
+    facts = tuple((name, str(value)) for name, value in carrying.in_force(result.tuned).items())
+    return Section(heading, tuple(texts), tables=(table,) if rows else (), facts=facts, commands=commands)
 
 
 def _quoted(text: str) -> str:
@@ -184,12 +186,15 @@ def _final(result: ChainResult) -> Section | None:
         verdict = final.result.main.verdicts[0]
         said = sentences.of_verdict(final.result.main, verdict, DEFAULT_CONTENDER)
         texts = (CAUTION, said, *sentences.of_control(final.result.main))
-        measured = (final.result.main, *final.result.others)
-        tables = tuple(
-            verdict_table(one, f"Tuned against default in {figures.label(one.metric)}")
-            for one in measured
-            if one.verdicts
-        )
+        rows = []
+        for one in (final.result.main, *final.result.others):
+            for each in one.verdicts:
+                name, word = figures.label(one.metric), sentences.said_of(one.metric, each)
+                limits = numbers.interval(each.low, each.high) if each.ratio is not None else numbers.NOTHING
+                ratio = (numbers.ratio(each.ratio), numbers.change(each.ratio))
+                rows.append((name, word, *ratio, limits, str(each.pairs)))
+        heads = ("metric", "verdict", "ratio", "change", "interval", "pairs")
+        tables = (Table("Tuned against default, and its prices", heads, tuple(rows), (2, 3, 4, 5)),)
         return Section("Tuned against default", texts, tables=tables)
     if final.outcome is None:
         return Section("Tuned against default", ("It has not been held yet.",))
@@ -325,8 +330,10 @@ def render_terminal(result: ChainResult, width: int = 100) -> str:
     width = max(width, NARROWEST)
     blocks = [wrapped(headline(result), width)]
     tried = _tried(result).tables[0]
-    rows = tuple((row[0], row[3], row[4], row[5], row[6]) for row in tried.rows)
-    blocks.append(text_table(Table("", ("step", "came to", "winner", "change", "took"), rows, (3, 4)), width))
+    columns = (0, 3, 4, 5, 6) if width >= 80 else (0, 3, 4, 5)
+    rows = tuple(tuple(row[column] for column in columns) for row in tried.rows)
+    heads = tuple(tried.headers[column] for column in columns)
+    blocks.append(text_table(Table("", heads, rows, (3, 4)[: len(columns) - 3]), width))
     if result.apply:
         word = "Apply this" if is_proven(result) else "What the steps found, not proven as a whole"
         options = " ".join(f"{name} {_quoted(text)}" for name, text in result.apply.items())
