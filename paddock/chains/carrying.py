@@ -6,6 +6,7 @@ import functools
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from paddock.cars import load_cars
@@ -140,13 +141,37 @@ def with_cars(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...]:
 
 def combined(first: Settings, second: Settings) -> Settings:
     """Both; where they say the same, the second."""
+    first = _without(first, second)
     settings = {**first.level.get("settings", {}), **second.level.get("settings", {})}
+    others = {**first.track_params.get("index_settings", {}), **second.track_params.get("index_settings", {})}
     return Settings(
         with_cars(first.cars, second.cars),
         {**first.car_params, **second.car_params},
         {**first.level, **second.level, **({"settings": settings} if settings else {})},
-        {**first.track_params, **second.track_params},
+        {**first.track_params, **second.track_params, **({"index_settings": others} if others else {})},
         {**first.node, **second.node},
+    )
+
+
+def _without(first: Settings, second: Settings) -> Settings:
+    """The first but for what the second says in another place: a level's bulk size is a track parameter's, too."""
+    told = track_parameters(second)
+
+    def parameter(setting: str) -> str:
+        return _PARAMETERS.get(_full(setting), _full(setting))
+
+    named = {*told, *(parameter(name) for name in told.get("index_settings", {}))} - {"index_settings"}
+    own = {"bulk_size": "bulk_size", "clients": "bulk_indexing_clients", "codec": "codec"}
+    level = {name: value for name, value in first.level.items() if name == "settings" or own.get(name) not in named}
+    params = {name: value for name, value in first.track_params.items() if name not in named}
+    for place in (level, params):
+        key = "settings" if place is level else "index_settings"
+        if key in place:
+            place[key] = {name: value for name, value in place[key].items() if parameter(name) not in named}
+    return replace(
+        first,
+        level={name: value for name, value in level.items() if name != "settings" or value},
+        track_params={name: value for name, value in params.items() if name != "index_settings" or value},
     )
 
 

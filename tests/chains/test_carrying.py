@@ -134,6 +134,26 @@ def test_the_last_tournament_compares_nodes_and_levels_side_by_side() -> None:
     ]
 
 
+def test_what_won_takes_the_place_of_the_defaults_wherever_that_stands() -> None:
+    """A winner's bulk size stands in its level, the user's among the track parameters, where it would win."""
+    default = Settings(
+        track_params={"bulk_size": 20, "refresh_interval": "5s", "index_settings": {"codec": "default", "hidden": True}}
+    )
+    won = Settings(level={"bulk_size": 1000, "codec": "best_compression", "settings": {"refresh_interval": "30s"}})
+    assert carrying.track_parameters(carrying.combined(default, won)) == {
+        "bulk_size": 1000,
+        "refresh_interval": "30s",
+        "codec": "best_compression",
+        "index_settings": {"hidden": True},
+    }
+    again = Settings(track_params={"bulk_size": 5, "index_settings": {"index.codec": "default"}})
+    assert carrying.track_parameters(carrying.combined(won, again)) == {
+        "bulk_size": 5,
+        "refresh_interval": "30s",
+        "index_settings": {"index.codec": "default"},
+    }
+
+
 def test_options_to_copy() -> None:
     """A car always, because it is a default of its own; JSON where a value is no plain word."""
     tuned = Settings(("index-buffer-40",), {}, {"bulk_size": 5000, "clients": 2})
