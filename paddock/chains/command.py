@@ -45,7 +45,7 @@ from paddock.tournaments.durations import gather_experience
 from paddock.tournaments.model import FASTER, Result
 from paddock.tournaments.plan import resolvable
 from paddock.tournaments.races import Prepare
-from paddock.tournaments.store import FAILED_RACES
+from paddock.tournaments.store import BUDGET, FAILED_RACES
 
 _LARGEST_SEED = 2**31 - 1000
 # The shipped chains of ./inv tune, and the minutes from which on each is the one to take.
@@ -78,7 +78,7 @@ def run_chain(
         with _only_one():
             stored = store.find_unfinished(name)
             journal = ChainJournal(stored.journal)
-            journal.add("resumed")
+            journal.resume(_running_for(stored, journal))
             say(f"Going on with {stored.id}: {len(journal.history.outcomes)} steps are over.")
             return _run(stored, journal, hold)
     if not name:
@@ -97,6 +97,14 @@ def run_chain(
         seed = options.seed if options.seed is not None else time.time_ns() % _LARGEST_SEED
         journal.add("chain", id=stored.id, chain=plain(chain), options=plain(options), seed=seed)
         return _run(stored, journal, hold)
+
+
+def _running_for(stored: StoredChain, journal: ChainJournal) -> float:
+    """Seconds that the tournament has been running in which the chain was cut off; 0 if in none."""
+    history = journal.history
+    unfinished = [one for name, one in history.begun.items() if name not in history.outcomes and one.file]
+    held = tournament_begun_with(stored.folder / unfinished[-1].file) if unfinished else None
+    return held.history().elapsed if held is not None else 0.0
 
 
 def _with_track(options: ChainOptions) -> ChainOptions:
@@ -189,7 +197,9 @@ def outcome_of(result: Result) -> Outcome:
     better = [one for one in verdicts if one.verdict == FASTER]
     choose = max if result.main.metric.higher_is_better else min
     if not better:
-        return Outcome(NO_WINNER, f"Nothing was proven better than {result.tournament.baseline}.", result.id)
+        early = " Its time was over before the evidence sufficed." if result.stopped == BUDGET else ""
+        reason = f"Nothing was proven better than {result.tournament.baseline}.{early}"
+        return Outcome(NO_WINNER, reason, result.id)
     best = choose(better, key=lambda one: one.ratio or 0.0)
     if obstacle := carrying.unbearable(result.tournament):
         reason = f"{best.contender} was better, but is not carried on: {obstacle}."

@@ -60,6 +60,7 @@ class ChainHistory:
     :param outcomes: of the steps that are over, by name.
     :param stopped: why it is over; None if it is not.
     :param elapsed: seconds that the chain has been running, breaks left out.
+    :param since: the same, when the latest step began.
     """
 
     header: dict[str, Any] = field(default_factory=dict)
@@ -67,6 +68,7 @@ class ChainHistory:
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     stopped: str | None = None
     elapsed: float = 0.0
+    since: float = 0.0
 
     @property
     def chain(self) -> Chain:
@@ -97,7 +99,7 @@ class ChainHistory:
             self.stopped = None
         elif kind == "step":
             begun: Begun = built(Begun, line["step"], "step")
-            self.begun[begun.name] = begun
+            self.begun[begun.name], self.since = begun, self.elapsed
         elif kind == "done":
             self.outcomes[line["name"]] = built(Outcome, line["outcome"], "outcome")
         elif kind == "finished":
@@ -137,6 +139,16 @@ class ChainJournal:
         line = {"kind": kind, "at": time.time(), "elapsed": round(self.elapsed, 3), **values}
         journals.append(self.file, line)
         self.history.take(line)
+
+    def resume(self, tournament_seconds: float) -> None:
+        """Go on with the chain.
+
+        :param tournament_seconds: how long the tournament has been running in which it was cut off; 0 if in none. The
+            chain was killed in it, so no line of its own tells of that time.
+        """
+        self._before = max(self._before, self.history.since + tournament_seconds)
+        self._began = time.monotonic()
+        self.add("resumed")
 
 
 def read_journal(file: Path) -> ChainHistory:

@@ -102,7 +102,7 @@ def chain(_context: Context, name: str, options: ChainOptions, resume: bool = Fa
 @command
 @takes(ChainOptions)
 def tune(_context: Context, options: ChainOptions, resume: bool = False, json: bool = False) -> None:
-    """Find settings that index a corpus faster, in the time there is.
+    """Find settings that index a corpus faster.
 
     Examples:
       ./inv tune --corpus our-app --budget 60
@@ -129,7 +129,7 @@ def tune(_context: Context, options: ChainOptions, resume: bool = False, json: b
 @task(help={"json": "for machines"})
 @command
 def chains(_context: Context, json: bool = False) -> None:
-    """List the chains that can be held, and those that were begun."""
+    """List the chains: those there are, those that were begun."""
     from paddock.command_line.lists import show
 
     show(all_chains(), json)
