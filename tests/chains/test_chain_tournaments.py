@@ -145,6 +145,8 @@ def test_after_kill_9_in_any_step_it_comes_to_the_same_end(
     assert outcomes(result) == EXPECTED
     assert len(tournament_ids()) == 3
     assert laps_of(step) >= before >= 8
+    took = sum(find_tournament(one).history().elapsed for one in tournament_ids())
+    assert result.seconds >= took  # what it had been running before it was killed is counted
     ids = [one.outcome.result_id for one in result.steps if one.outcome]
     assert [str(one).rsplit("-", 2)[0] for one in ids] == ["refresh-interval", "store-type"]
 
