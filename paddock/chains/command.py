@@ -25,7 +25,7 @@ from paddock.chains.model import (
     StepResult,
 )
 from paddock.chains.run import Hold, Preview, Task, preview, run, tuned
-from paddock.chains.store import ChainHistory, ChainJournal, StoredChain, tournament_begun_with
+from paddock.chains.store import Begun, ChainHistory, ChainJournal, StoredChain, tournament_begun_with
 from paddock.console import print_result, say, table
 from paddock.corpora.store import track_of
 from paddock.errors import FileError, Interrupted, MachineError, PaddockError, UsageError
@@ -86,6 +86,9 @@ def run_chain(
     options = _with_track(options)
     chain, _file = files.read_chain(name, options)
     expected = preview(chain, options, gather_experience())
+    for step in chain.steps:
+        if not step.tournament:  # mistakes in what it says show at once
+            prepare(race_options(Task(step, Begun(step.name, 1, 0.0), None, chain.default, "chain", 0, options)), False)
     if options.dry_run:
         print_result(render_preview(chain, expected))
         return None
@@ -181,7 +184,9 @@ def _tournament(task: Task, keep: Keep, preparing: Prepare) -> Outcome:
         raise
     except PaddockError as error:
         held = tournament_begun_with(task.file) if task.file else None
-        if isinstance(error, MachineError) and held is not None and held.ended_because() is None:
+        cut_off = held is not None and held.ended_because() is None
+        # The machine gave out, or what defines the tournament has changed since it was cut off: nothing is given up.
+        if cut_off and (isinstance(error, MachineError) or begun is not None):
             raise
         return Outcome(FAILED, str(error), held.id if held else None)
     keep(result)

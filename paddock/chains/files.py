@@ -78,7 +78,7 @@ def read_chain(name: str, options: ChainOptions | None = None) -> tuple[Chain, P
     final = None
     if content.get("final") is not False:
         told = dict(content.get("final", {}))
-        own = {"track": track or _track_of(steps), **_FINAL, **told, "budget_minutes": 60}
+        own = {"track": track or _track_of(steps), **_FINAL, **_shared(steps), **told, "budget_minutes": 60}
         own.pop("weight", None)
         if content.get("corpus"):
             own["corpus"] = content["corpus"]
@@ -127,6 +127,17 @@ def _node(options: ChainOptions) -> dict[str, Any]:
 
 def _track_of(steps: Sequence[Step]) -> str:
     return next((str(one.content["track"]) for one in steps if one.content), DEFAULT_TRACK)
+
+
+def _shared(steps: Sequence[Step]) -> dict[str, Any]:
+    """What is measured in all tournaments: the last one then measures it, too."""
+    contents = [one.content for one in steps if one.tournament]
+    keys = ("metric", "searches", "force_merge", "freshness")
+    return {
+        key: contents[0][key]
+        for key in keys
+        if contents and key in contents[0] and all(one.get(key) == contents[0][key] for one in contents)
+    }
 
 
 def _step(path: Path, told: Mapping[str, Any], track: str | None, corpus: str | None, before: list[str]) -> Step:

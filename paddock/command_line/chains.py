@@ -34,7 +34,7 @@ def _hold(name: str | None, options: ChainOptions, resume: bool, json: bool) -> 
     try:
         result = run_chain(name, options, resume, keep=_write_tournament)
     except (Interrupted, MachineError):
-        _write_stopped(before, name, resume)
+        _write_stopped(before, resume)
         raise
     if result is None:
         return
@@ -55,17 +55,16 @@ def _hold(name: str | None, options: ChainOptions, resume: bool, json: bool) -> 
         raise RaceError("Every step of the chain failed: see above for the reasons.")
 
 
-def _write_stopped(before: set[str], name: str | None, resume: bool) -> None:
-    """The page of a chain that was stopped in the middle."""
+def _write_stopped(before: set[str], resume: bool) -> None:
+    """The page of the chain that was stopped in the middle: of those that may be, the one journalled last."""
     from paddock.chains.command import load_chain
-    from paddock.chains.store import chain_ids, chains_folder
+    from paddock.chains.store import StoredChain, chain_ids, chains_folder
     from paddock.reports.chain_page import write_chain
 
-    known = chain_ids()
-    begun = [one for one in known if one not in before]
-    stopped = begun or [one for one in known if resume and name in (None, "latest", one)]
-    if stopped:
-        write_chain(load_chain(stopped[-1]), chains_folder() / stopped[-1])
+    begun = [one for one in chain_ids() if resume or one not in before]
+    if begun:
+        stopped = max(begun, key=lambda one: StoredChain(one).journal.stat().st_mtime)
+        write_chain(load_chain(stopped), chains_folder() / stopped)
 
 
 @task(

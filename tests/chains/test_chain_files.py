@@ -49,6 +49,17 @@ def test_tune_takes_the_chain_for_its_minutes() -> None:
     assert set(TUNE) <= set(chain_names())
 
 
+def test_the_last_tournament_measures_what_all_steps_do(chain_file: Write) -> None:
+    """Where all of them are about disk, so is the last one."""
+    disk = {"tournament": "logsdb", "name": "modes"}
+    chain, _ = read_chain(str(chain_file(disk)))
+    assert chain.final is not None
+    assert (chain.final.content["metric"], chain.final.content["force_merge"]) == ("bytes/doc", True)
+    chain, _ = read_chain(str(chain_file(disk, {"tournament": "heap"})))
+    assert chain.final is not None
+    assert "metric" not in chain.final.content
+
+
 def test_names_with_commas_are_a_chain() -> None:
     """Each step builds on all before it; the budget is theirs and an hour for the last tournament."""
     chain, file = read_chain("heap,index-buffer")

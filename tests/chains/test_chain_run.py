@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from paddock.chains import ChainOptions
-from paddock.chains.command import load_chain, run_chain
+from paddock.chains.command import load_chain, race_options, run_chain
 from paddock.chains.model import (
     ALL_DONE,
     FAILED,
@@ -210,6 +210,27 @@ def test_races_are_steps_as_well(chain_file: Callable[..., str]) -> None:
     assert kinds(result) == [WON, RACED, NO_WINNER]
     assert machine.tasks[1].file is None
     assert machine.tasks[1].settings == Settings(cars=("2gheap",))
+
+
+def test_a_race_is_asked_for_with_what_it_builds_on(chain_file: Callable[..., str]) -> None:
+    """The winner's heap and bulks, but for what the step says itself; and it is known whose race it is."""
+    load = Outcome(WON, "", None, "x", Settings(level={"bulk_size": 5000, "clients": 2}), 1.2)
+    steps = [*STEPS[:1], {"tournament": "bulk-size"}, {"race": {"challenge": "ingest", "params": {"bulk_size": 500}}}]
+    machine = Machine({"heap": WON_HEAP, "bulk-size": load, "ingest": Outcome(RACED, "", "a-race")})
+    held(machine, chain_file(steps), documents=20_000, car_params={"index_buffer_size": "20%"})
+    asked = race_options(machine.tasks[2], "an-id")
+    assert (asked.car, asked.car_params, asked.documents) == (("2gheap",), {"index_buffer_size": "20%"}, 20_000)
+    assert asked.params == {"bulk_size": 500, "bulk_indexing_clients": 2}
+    assert (asked.challenge, asked.race_id) == ("ingest", "an-id")
+    assert "chain" in asked.user_tags
+
+
+def test_a_race_that_cannot_be_is_refused_before_anything_runs(chain_file: Callable[..., str]) -> None:
+    """Not after an hour of tournaments."""
+    machine = Machine({})
+    with pytest.raises(UsageError, match="no challenge 'ingset'"):
+        held(machine, chain_file([*STEPS, {"race": {"challenge": "ingset"}}]))
+    assert machine.tasks == []
 
 
 def test_options_are_the_default_configuration(chain_file: Callable[..., str]) -> None:
