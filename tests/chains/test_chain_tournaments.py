@@ -151,6 +151,26 @@ def test_after_kill_9_in_any_step_it_comes_to_the_same_end(
     assert [str(one).rsplit("-", 2)[0] for one in ids] == ["refresh-interval", "store-type"]
 
 
+def test_what_changed_while_it_was_cut_off_is_said_and_nothing_given_up(
+    process: Callable[..., subprocess.Popen[str]],
+    fake_laps: Behave,
+    two_steps: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Another corpus under the same name: the step is not held on it, and goes on once the change is undone."""
+    fake_laps(rates=RATES, pause=0.05)
+    killed = process(two_steps)
+    wait_until(lambda: laps_of("refresh-interval") >= 8 or killed.poll() is not None)
+    killed.send_signal(signal.SIGKILL)
+    killed.wait()
+    fake_laps(rates=RATES)
+    monkeypatch.setenv("FAKE_CORPUS", "cd" * 32)
+    with pytest.raises(UsageError, match="cannot go on, because the corpus apache changed"):
+        held("latest", resume=True)
+    monkeypatch.delenv("FAKE_CORPUS")
+    assert outcomes(held("latest", resume=True)) == EXPECTED
+
+
 def test_a_step_whose_races_fail_is_not_the_end(fake_laps: Behave, two_steps: str) -> None:
     """It failed, with the reason, and the next one is held all the same."""
     fake_laps(rates=RATES, dies=["001", "001-2"])
