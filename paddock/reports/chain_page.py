@@ -152,16 +152,18 @@ def _apply(result: ChainResult) -> Section | None:
         return None
     texts = []
     if is_proven(result):
-        texts.append("What was proven to be better as a whole, as options of ./inv race and ./inv tournament:")
+        texts.append(
+            "What was proven to be better as a whole; as options of ./inv race and ./inv tournament, and as a contender "
+            "in a tournament file has it:"
+        )
         heading = "Apply this"
     else:
         texts.append(
-            "What the steps found, as options of ./inv race and ./inv tournament. As a whole it is not proven to be "
-            "better than the default configuration:"
+            "As a whole it is not proven to be better than the default configuration. As options of ./inv race and "
+            "./inv tournament, and as a contender in a tournament file has it:"
         )
         heading = "What the steps found"
     options = " ".join(f"{name} {_quoted(text)}" for name, text in result.apply.items())
-    texts.append("Below them the same as a contender in a tournament file has it, and what it means.")
     parts = plain(result.tuned)
     rows = []
     for one in result.steps:
@@ -262,7 +264,7 @@ def _undecided(result: ChainResult) -> Section | None:
             continue
         open_ones = [each for each in one.result.main.verdicts if each.verdict == UNDECIDED]
         if open_ones:
-            named = ", ".join(f"{each.contender} ({numbers.interval(each.low, each.high)})" for each in open_ones[:6])
+            named = ", ".join(f"{each.contender} ({_limits(each)})" for each in open_ones[:6])
             more = f" and {len(open_ones) - 6} more" if len(open_ones) > 6 else ""
             items.append(f"{one.step.name}: {named}{more}.")
             items += [f"{one.step.name}, {text}" for text in sentences.decisions(one.result.main)[:2]]
@@ -270,6 +272,11 @@ def _undecided(result: ChainResult) -> Section | None:
         return None
     text = "What could not be told from the baseline of its step; a step without a winner leaves the default as it is."
     return Section("Undecided", (text,), items=tuple(items))
+
+
+def _limits(verdict: Verdict) -> str:
+    limits = numbers.interval(verdict.low, verdict.high)
+    return "too few pairs for an interval" if limits == numbers.UNBOUNDED else limits
 
 
 def _races(result: ChainResult) -> Section | None:
