@@ -153,8 +153,8 @@ def _apply(result: ChainResult) -> Section | None:
     texts = []
     if is_proven(result):
         texts.append(
-            "What was proven to be better as a whole; as options of ./inv race and ./inv tournament, and as a contender "
-            "in a tournament file has it:"
+            "What was proven to be better as a whole; as options of ./inv race and ./inv tournament, and as a "
+            "contender in a tournament file has it:"
         )
         heading = "Apply this"
     else:
