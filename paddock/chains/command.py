@@ -165,7 +165,7 @@ def hold_step(task: Task, keep: Keep, preparing: Prepare = prepare) -> Outcome:
     with racing() as cleared:
         for sentence in cleared:
             say(sentence)
-    return _race(task) if task.file is None else _tournament(task, keep, preparing)
+    return _race(task, preparing) if task.file is None else _tournament(task, keep, preparing)
 
 
 def _tournament(task: Task, keep: Keep, preparing: Prepare) -> Outcome:
@@ -237,7 +237,7 @@ def race_options(task: Task, race_id: str | None = None) -> RaceOptions:
     return RaceOptions(**{name: value for name, value in given.items() if name in known})
 
 
-def _race(task: Task) -> Outcome:
+def _race(task: Task, preparing: Prepare) -> Outcome:
     number = 1
     while True:  # one that was killed cannot be gone on with; a race is short
         race_id = f"{task.chain_id}-{task.step.name}-{number}"
@@ -245,7 +245,7 @@ def _race(task: Task) -> Outcome:
             break
         if not (paths.races_folder() / race_id).exists() and not race_records(race_id).exists():
             try:
-                record = run_race(prepare(race_options(task, race_id)))
+                record = run_race(preparing(race_options(task, race_id), True, ()))
             except (Interrupted, MachineError):
                 raise
             except PaddockError as error:
