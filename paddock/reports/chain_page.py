@@ -18,6 +18,7 @@ from paddock.chains.model import (
     RACED,
     WON,
     ChainResult,
+    Outcome,
     StepResult,
 )
 from paddock.console import NARROWEST, wrapped
@@ -77,7 +78,8 @@ def _subtitle(result: ChainResult) -> str:
         corpus = f", corpus {tournament.corpus}" if tournament.corpus else ""
         where = f" Track {tournament.track}{corpus}."
     steps = numbers.plural(len(chain.steps), "step")
-    return f"{chain.question}{where} {steps} under a budget of {chain.budget_minutes:g} minutes."
+    default = f" The default configuration has {said}." if (said := carrying.said(chain.default)) else ""
+    return f"{chain.question}{where} {steps} under a budget of {chain.budget_minutes:g} minutes.{default}"
 
 
 def final_verdict(result: ChainResult) -> Verdict | None:
@@ -141,6 +143,8 @@ def _highlights(result: ChainResult) -> Iterator[dict[str, str]]:
 
 def _none_won(one: StepResult) -> str:
     """Why a step has no winner, in a word."""
+    if one.outcome and one.outcome.winner:
+        return "not carried on"
     verdicts = {each.verdict for each in one.result.main.verdicts} if one.result else set()
     if verdicts == {EQUIVALENT}:
         return "equivalent"
@@ -299,7 +303,7 @@ def _course(result: ChainResult) -> Section:
     items += [
         f"{one.step.name}: {one.outcome.reason}"
         for one in (*result.steps, *([result.final] if result.final else []))
-        if one.outcome and one.outcome.reason and one.outcome.kind not in (NO_WINNER, NOTHING_FOUND)
+        if one.outcome and one.outcome.reason and _is_told(one.outcome)
     ]
     for one in (*result.steps, *([result.final] if result.final else [])):
         if one.outcome and one.outcome.result_id:
@@ -311,6 +315,11 @@ def _course(result: ChainResult) -> Section:
     items += [f"{one.step.name}: {one.resolves}" for one in result.steps if one.resolves]
     failed = sum(one.outcome is not None and one.outcome.kind == FAILED for one in result.steps)
     return Section("How it went", items=(*items[:1], *result.chain.notes, *items[1:]), shown=3 + failed)
+
+
+def _is_told(outcome: Outcome) -> bool:
+    """Whether the reason of an outcome is not to be seen from its verdicts."""
+    return outcome.kind not in (NO_WINNER, NOTHING_FOUND) or outcome.winner is not None
 
 
 def _circumstances(result: ChainResult) -> Section | None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from paddock.chains.model import NO_WINNER, Outcome, Settings
 from paddock.reports.chain_page import CAUTION, build, chain_as_json, headline, render_terminal, write_chain
 from paddock.reports.document import render_markdown
 from tests.reports.chains import ALL, smallest, stopped, tuned
@@ -46,6 +48,18 @@ def test_what_is_not_proven_is_not_to_be_applied() -> None:
     assert "Apply this" not in text
     assert "not proven to be better" in text
     assert "not proven as a whole" in render_terminal(one)
+
+
+def test_a_winner_that_is_not_carried_and_a_default_of_ones_own_are_told() -> None:
+    """A mapping that was faster is not "the baseline is best"; and "default" is what the options made of it."""
+    one = smallest()
+    reason = "nothing-stored was better, but is not carried on: it is no setting."
+    outcome = Outcome(NO_WINNER, reason, "an-id", "nothing-stored", ratio=1.6)
+    chain = replace(one.chain, default=Settings(track_params={"bulk_size": 50}))
+    page = build(replace(one, chain=chain, steps=(replace(one.steps[0], outcome=outcome),)))
+    assert page.highlights[0]["word"] == "not carried on"
+    assert page.subtitle.endswith("The default configuration has bulk_size 50.")
+    assert reason in render_markdown(page)
 
 
 def test_a_chain_that_was_stopped_says_how_far_it_came() -> None:
