@@ -3,6 +3,7 @@
 from invoke import Collection
 
 from benchmarks.tasks import bench
+from paddock.command_line.chains import chain, chains, tune
 from paddock.command_line.corpora import corpus
 from paddock.command_line.development import lint, test, validate
 from paddock.command_line.lists import (
@@ -24,6 +25,9 @@ namespace = Collection(
     race,
     tournament,
     tournaments,
+    chain,
+    chains,
+    tune,
     results,
     report,
     compare,

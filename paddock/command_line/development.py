@@ -42,6 +42,7 @@ def _checks() -> Iterator[_Check]:
     """Recipes, parameters, cars, JSON files, tournaments, and every challenge of every track, in test mode, too."""
     from paddock import paths, tracks
     from paddock.cars import load_cars
+    from paddock.chains.files import chain_names, read_chain
     from paddock.corpora import recipe
     from paddock.structured_files import read_json
     from paddock.tournaments import TournamentOptions
@@ -59,6 +60,8 @@ def _checks() -> Iterator[_Check]:
         for quick in (False, True):
             read = partial(read_tournament, find_file(name), TournamentOptions(quick=quick))
             yield _attempt(f"tournament {name}{' --quick' if quick else ''}", read)
+    for name in chain_names():
+        yield _attempt(f"chain {name}", partial(read_chain, name))
     for name in tracks.track_names():
         yield _attempt(f"parameters of track {name}", partial(tracks.read_parameters, name))
         yield from _track_checks(name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -214,16 +214,35 @@ def latest_results(everything: bool = False) -> Listing:
             name, began = Path(str(begun.get("definition"))).stem, _when(float(begun.get("at") or 0))
             ended = "it is running" if one == running else stored.ended_because() or INTERRUPTED
             held.append([one, began, name, corpora, ended])
+    chains = chains_begun()[shown]
     earlier = 0 if everything else max(0, len(files) - LATEST) + max(0, len(ids) - LATEST)
     more = f"There are {earlier:,} earlier ones: --all lists them. " if earlier else ""
     return Listing(
         [
             ("Races", ("id", "ended", "track", "challenge", "corpus"), races),
             ("Tournaments", ("id", "began", "tournament", "corpus", "ended because"), held),
+            *([("Chains", ("id", "steps over", "ended because"), chains)] if chains else []),
         ],
         f"{more}'./inv report ID' makes the report of any of them, './inv report latest' that of the latest; "
         "'./inv compare ID ID' sets them side by side. The beginning of an id is enough.",
     )
+
+
+def chains_begun() -> list[list[str]]:
+    """Every chain that was begun, the latest last: id, how many of its steps are over, and why it ended."""
+    from paddock.chains.command import is_running
+    from paddock.chains.model import INTERRUPTED
+    from paddock.chains.store import StoredChain, chain_ids, read_journal
+
+    begun, known, running = [], chain_ids(), is_running()
+    for chain_id in known:
+        history = read_journal(StoredChain(chain_id).journal)
+        if history.header:  # without one it was killed before it began
+            steps = history.header["chain"]["steps"]
+            over = sum(1 for one in steps if one["name"] in history.outcomes)
+            ended = "it is running" if running and chain_id == known[-1] else INTERRUPTED
+            begun.append([chain_id, f"{over} of {len(steps)}", history.stopped or ended])
+    return begun
 
 
 def _corpus(told: object) -> str:
@@ -232,12 +251,15 @@ def _corpus(told: object) -> str:
     return f"{found[1]}, {int(found[2]):,}" if found else numbers.NOTHING
 
 
-def find_result(identity: str) -> Any:
+def find_result(identity: str, chains: bool = False) -> Any:
     """The race or tournament with that id, as reports compare them.
 
+    :param chains: whether it may be a chain, too.
     :param identity: the id, a beginning that no other has, or "latest".
     :raises UsageError: if there is none, with the nearest ids; or several begin so.
     """
+    from paddock.chains.command import load_chain
+    from paddock.chains.store import StoredChain, chain_ids
     from paddock.race.summary import read_record as race_record
     from paddock.rally.outcome import race_file
     from paddock.tournaments.command import load_result
@@ -245,6 +267,10 @@ def find_result(identity: str) -> Any:
 
     races = {file.parent.name: file for file in _race_summaries()}
     files = races | {one: Stored(one).journal for one in tournament_ids()}
+    of_chains = {one: StoredChain(one).journal for one in chain_ids()}
+    files |= of_chains if chains else {}
+    if not chains and (identity in of_chains or (identity not in files and _begins(identity, of_chains, files))):
+        raise UsageError(f"'{identity}' is a chain, which is not compared as a whole: name tournaments of its steps.")
     if identity == "latest":
         if not files:
             raise UsageError("There is no race or tournament yet: './inv race' runs one.")
@@ -257,9 +283,16 @@ def find_result(identity: str) -> Any:
     if not chosen:
         raise unknown("race or tournament with the id", identity, files, "./inv results")
     (found,) = chosen
+    if found in of_chains:
+        return load_chain(found)
     if found in races:
         return race_record(read_record(races[found]), read_record(race_file(found)))
     return load_result(found)
+
+
+def _begins(identity: str, some: Iterable[str], others: Iterable[str]) -> bool:
+    """Whether ids of some begin so, and none of the others."""
+    return any(one.startswith(identity) for one in some) and not any(one.startswith(identity) for one in others)
 
 
 def _race_summaries() -> list[Path]:

@@ -105,13 +105,15 @@ def tournament(_context: Context, name: str, options: TournamentOptions, json: b
 @task(
     positional=["id"],
     help={
-        "id": "the id of a race or tournament (./inv results) or its beginning, or latest",
+        "id": "the id of a race, tournament or chain (./inv results) or its beginning, or latest",
         "json": "print the result as JSON",
     },
 )
 @command
 def report(_context: Context, id: str, json: bool = False) -> None:  # noqa: A002 - what users call it
-    """Make the report of a race or a tournament anew."""
+    """Make the report of a race, a tournament or a chain anew."""
+    from paddock.chains.model import ChainResult
+    from paddock.chains.store import chains_folder
     from paddock.command_line.lists import find_result
     from paddock.race.summary import RaceRecord
     from paddock.rally.run import race_records
@@ -119,8 +121,13 @@ def report(_context: Context, id: str, json: bool = False) -> None:  # noqa: A00
     from paddock.reports.write import render_terminal, result_as_json, write_report
     from paddock.tournaments.store import tournaments_folder
 
-    result = find_result(id)
-    if isinstance(result, RaceRecord):
+    result = find_result(id, chains=True)
+    if isinstance(result, ChainResult):
+        from paddock.reports import chain_page
+
+        written = chain_page.write_chain(result, chains_folder() / result.id)
+        text, for_machines = chain_page.render_terminal(result, terminal_width()), chain_page.chain_as_json(result)
+    elif isinstance(result, RaceRecord):
         folder = race_records(result.race_id)
         findings = find_out(result, folder)
         written = write_race_report(findings, folder)

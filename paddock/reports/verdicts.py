@@ -87,7 +87,7 @@ def highlights(result: Result) -> tuple[dict[str, str], ...]:
     return tuple(told)
 
 
-_LOOKS = {
+LOOKS = {
     FASTER: ("up", "better"),
     SLOWER: ("down", "worse"),
     EQUIVALENT: ("square", "equal"),
@@ -110,18 +110,19 @@ def _ratios(result: Result, table: Table) -> Plot:
     rows = []
     for one, verdicts in told:
         rows.append(Row(f"{figures.label(one.metric)} ({figures.better(one.metric)} is better)", heading=True))
-        rows += [_row(one, verdict) for verdict in verdicts]
+        rows += [ratio_row(one, verdict) for verdict in verdicts]
     margin = f"margin of {numbers.margin(tournament.margin)}"
     parts = [sentences.of_verdict(one, each, tournament.baseline) for one, own in told for each in own]
     description = " ".join([*parts, f"The shaded band is the {margin} within which they are equivalent."])
     names = {FASTER: "better", SLOWER: "worse"}
-    marks = [(names.get(verdict, verdict), *look) for verdict, look in _LOOKS.items()]
+    marks = [(names.get(verdict, verdict), *look) for verdict, look in LOOKS.items()]
     bands = [(margin, "box", "band"), *([("control", "box", "control")] if tournament.control else [])]
     drawn = rows_of_ratios(rows, tournament.margin, "ratio to the baseline", legend([*marks, *bands]))
     return Plot("ratios", title, description, drawn, table)
 
 
-def _row(measured: MetricResult, verdict: Verdict) -> Row:
+def ratio_row(measured: MetricResult, verdict: Verdict) -> Row:
+    """One verdict as a line of a plot of ratios."""
     if verdict.ratio is None:
         return Row(verdict.contender, "no valid pair")
     said, limits = sentences.said_of(measured.metric, verdict), numbers.interval(verdict.low, verdict.high)
@@ -129,7 +130,7 @@ def _row(measured: MetricResult, verdict: Verdict) -> Row:
     if limits == numbers.UNBOUNDED:
         text = f"{numbers.ratio(verdict.ratio)} {said}, too few pairs"
     hover = f"{verdict.contender}, {figures.label(measured.metric)}: {text}, {numbers.plural(verdict.pairs, 'pair')}"
-    drawn = Interval(verdict.ratio, verdict.low, verdict.high, *_LOOKS[verdict.verdict], hover)
+    drawn = Interval(verdict.ratio, verdict.low, verdict.high, *LOOKS[verdict.verdict], hover)
     twin = measured.control
     control = (twin.low, twin.high) if twin is not None and twin.low > 0 else None
     return Row(verdict.contender, text, (drawn,), control=control)

@@ -32,10 +32,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from paddock import paths
+from paddock import journals, paths
 from paddock.cars import parse_car_names
 from paddock.errors import FileError, UsageError, unknown
-from paddock.files import read_record, write_json, writing
+from paddock.files import read_record, write_json
 from paddock.plain_values import built, plain
 from paddock.rally.request import parse_pairs
 from paddock.tournaments import TournamentOptions
@@ -138,11 +138,7 @@ class Journal:
         self.history = read_journal(file)
         self._before = self.history.elapsed
         self._began = time.monotonic()
-        if file.exists():  # remove a last line that a crash has cut off
-            text = file.read_bytes()
-            whole = text.rfind(b"\n") + 1
-            if whole < len(text):
-                os.truncate(file, whole)
+        journals.drop_half_line(file)
 
     @property
     def elapsed(self) -> float:
@@ -157,24 +153,7 @@ class Journal:
         if kind in ("tournament", "resumed"):
             self._began = time.monotonic()
         line = {"kind": kind, "at": time.time(), "elapsed": round(self.elapsed, 3), **values}
-        new = not self.file.exists()
-        with writing(self.file), self.file.open("ab", buffering=0) as file:
-            whole = file.tell()
-            text = (json.dumps(line, separators=(",", ":")) + "\n").encode("utf-8")
-            try:
-                while text:
-                    text = text[file.write(text) :]
-                os.fsync(file.fileno())
-            except OSError:
-                os.truncate(self.file, whole)  # a full disk: half a line would damage the next one
-                raise
-        if new:
-            # Without this a power cut can lose the name of a file whose contents are on disk.
-            handle = os.open(self.file.parent, os.O_RDONLY)
-            try:
-                os.fsync(handle)
-            finally:
-                os.close(handle)
+        journals.append(self.file, line)
         self.history.take(line)
 
 
@@ -184,13 +163,7 @@ def read_journal(file: Path) -> History:
     :raises FileError: if another line is damaged; with its number.
     """
     history = History()
-    if file.exists():
-        for number, line in enumerate(file.read_bytes().split(b"\n")[:-1], start=1):
-            try:
-                history.take(json.loads(line))
-            except (ValueError, KeyError, TypeError):
-                problem = "this journal is damaged here: restore it, or begin a tournament anew."
-                raise FileError(file, problem, number) from None
+    journals.read(file, history.take, "this journal is damaged here: restore it, or begin a tournament anew.")
     return history
 
 

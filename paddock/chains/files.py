@@ -1,0 +1,300 @@
+"""Chain files (tournaments/chains/*.yml), or names of tournaments, as a chain; and steps as tournament files."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from paddock.chains import ChainOptions, carrying
+from paddock.chains.model import DEFAULT_CONTENDER, FINAL, GO_ON, Chain, Settings, Step
+from paddock.errors import FileError, UsageError, unknown
+from paddock.files import checksum, replacing
+from paddock.race import RaceOptions
+from paddock.structured_files import read_yaml
+from paddock.tournaments import TournamentOptions
+from paddock.tournaments.files import FOLDER as TOURNAMENTS
+from paddock.tournaments.files import find_file as find_tournament_file
+from paddock.tournaments.files import line_with, read_tournament, tournament_names
+from paddock.tournaments.model import Tournament
+from paddock.tracks import check_parameters, load_track, track_names
+
+# Not beside the tournaments themselves: what lies there is taken for one.
+FOLDER = TOURNAMENTS / "chains"
+DEFAULT_TRACK = "apache"
+# Of the last tournament; its blocks and starts are made to fit the minutes that are left.
+_FINAL: Mapping[str, Any] = {
+    "description": "What the chain found, and what there was before",
+    "question": "Is the tuned configuration better than the default one?",
+    "challenge": "settings",
+    "baseline": DEFAULT_CONTENDER,
+    "lap_documents": 200_000,
+    "warmup_blocks": 4,
+    "blocks": 8,
+    "starts": 7,
+    "control": False,
+}
+
+
+def chain_names() -> list[str]:
+    """The names of all chain files of the project, sorted."""
+    return sorted(path.stem for path in FOLDER.glob("[!.]*.yml"))
+
+
+def read_chain(name: str, options: ChainOptions | None = None) -> tuple[Chain, Path | None]:
+    """The chain of that name or file, or of the tournaments of those names; and its file, None for names.
+
+    Every step is read and checked; what comes back holds the contents of their tournament files.
+
+    :param name: of a chain of the project, a file, or names of tournaments with commas between them.
+    :raises UsageError: if there is no such thing, or the options contradict it.
+    :raises FileError: if a file is wrong.
+    """
+    options = options or ChainOptions()
+    if "," in name:
+        names = [one.strip() for one in name.split(",") if one.strip()]
+        content: dict[str, Any] = {
+            "question": f"What do {', '.join(names)} come to, one after the other?",
+            "steps": [{"tournament": one} for one in names],
+        }
+        path = None
+    else:
+        path = find_chain_file(name)
+        content = read_yaml(path, "chain")
+    place = path or Path("chain")
+    if options.track and options.track not in track_names():
+        raise unknown("track", options.track, track_names(), "./inv tracks")
+    track = options.track or content.get("track")
+    default = Settings(options.car, options.car_params, {}, options.params, _node(options))
+    steps: list[Step] = []
+    for told in content["steps"]:
+        steps.append(_step(place, told, track, content.get("corpus"), [one.name for one in steps]))
+    final = None
+    if content.get("final") is not False:
+        told = dict(content.get("final", {}))
+        own = {"track": track or _track_of(steps), **_FINAL, **_shared(steps), **told, "budget_minutes": 60}
+        own.pop("weight", None)
+        if content.get("corpus"):
+            own["corpus"] = content["corpus"]
+        names_before = tuple(one.name for one in steps if one.tournament)
+        weight = float(told.get("weight", 1.0))
+        final = Step(FINAL, FINAL, own, weight=weight, winners_of=names_before)
+    budgets = [float(one.content["budget_minutes"]) if one.tournament else one.minutes for one in steps]
+    minutes = options.budget or content.get("budget_minutes") or sum(budgets) + (60 if final else 0)
+    chain = Chain(
+        name=path.stem if path else "-".join(one.name for one in steps)[:60],
+        question=content["question"],
+        budget_minutes=minutes,
+        steps=tuple(steps),
+        on_failure=content.get("on_failure", GO_ON),
+        final=final,
+        default=default,
+        notes=tuple(content.get("notes", ())),
+        checksum=checksum(path) if path else "",
+    )
+    _check(place, chain, options)
+    return chain, path
+
+
+def find_chain_file(name_or_path: str) -> Path:
+    """The chain file of that name, or the file itself if a path is given.
+
+    :raises UsageError: if there is none; with the nearest names.
+    """
+    if name_or_path.endswith((".yml", ".yaml")) or "/" in name_or_path:
+        return Path(name_or_path).expanduser().absolute()
+    if name_or_path in tournament_names():
+        raise UsageError(
+            f"'{name_or_path}' is a tournament, not a chain: './inv tournament {name_or_path}' holds it; names with "
+            f"commas between them, such as heap,index-buffer, are a chain."
+        )
+    if name_or_path not in chain_names():
+        raise unknown("chain", name_or_path, chain_names(), "./inv chains")
+    return FOLDER / f"{name_or_path}.yml"
+
+
+def _node(options: ChainOptions) -> dict[str, Any]:
+    """What the default configuration's node has by the options."""
+    told = {name: getattr(options, name) for name in ("version", "engine", "java", "data_path")}
+    return {name: value for name, value in told.items() if value is not None}
+
+
+def _track_of(steps: Sequence[Step]) -> str:
+    return next((str(one.content["track"]) for one in steps if one.content), DEFAULT_TRACK)
+
+
+def _shared(steps: Sequence[Step]) -> dict[str, Any]:
+    """What is measured in all tournaments: the last one then measures it, too."""
+    contents = [one.content for one in steps if one.tournament]
+    keys = ("metric", "searches", "force_merge", "freshness")
+    return {
+        key: contents[0][key]
+        for key in keys
+        if contents and key in contents[0] and all(one.get(key) == contents[0][key] for one in contents)
+    }
+
+
+def _step(path: Path, told: Mapping[str, Any], track: str | None, corpus: str | None, before: list[str]) -> Step:
+    if "race" in told:
+        name = told.get("name") or told["race"].get("challenge", "race")
+        race = {**({"track": track} if track else {}), **({"corpus": corpus} if corpus else {}), **told["race"]}
+        known = [one.name for one in fields(RaceOptions)]
+        for option in race:
+            if option not in known or option in ("race_id", "user_tags"):
+                raise FileError(path, str(unknown("option of a race", option, known, "./inv race --help")))
+        step = Step(name, None, {}, race, minutes=float(told.get("minutes", 3.0)))
+    else:
+        file = find_tournament_file(told["tournament"])
+        name = told.get("name") or file.stem
+        content = _content(path, name, file, told)
+        content |= ({"track": track} if track else {}) | ({"corpus": corpus} if corpus else {})
+        step = Step(name, told["tournament"], content, weight=float(told.get("weight", 1.0)))
+    if name in before or name == FINAL:
+        taken = "is that of the last tournament" if name == FINAL else "is that of an earlier step"
+        raise FileError(path, f"the name '{name}' {taken}: give the step another one with 'name'.")
+    for key in ("winners_of", "needs"):
+        for other in told.get(key, ()):
+            if other not in before:
+                raise FileError(
+                    path,
+                    f"the step '{name}' has '{other}' in {key}, which is no step before it: name one of "
+                    f"{', '.join(before) or 'none, as it is the first'}.",
+                    line_with(path, other) if path.exists() else None,
+                )
+    return replace(step, winners_of=tuple(told.get("winners_of", before)), needs=tuple(told.get("needs", ())))
+
+
+def _content(path: Path, name: str, file: Path, told: Mapping[str, Any]) -> dict[str, Any]:
+    """The contents of a step's tournament file: its quick form, fewer contenders, and other changes."""
+    content = dict(read_yaml(file, "tournament"))
+    quick = content.pop("quick", {})
+    if told.get("quick"):
+        if not quick:
+            raise FileError(path, f"the step '{name}' has 'quick', but {file.name} has no quick form: leave it out.")
+        content = _narrowed(path, name, content, quick)
+        content |= {key: value for key, value in quick.items() if key not in ("contenders", "grid")}
+    content = _narrowed(path, name, content, told)
+    changes = told.get("changes", {})
+    if "contenders" in changes:
+        content.pop("grid", None)
+    if "grid" in changes:
+        content.pop("contenders", None)
+    content |= changes
+    content.setdefault("control", False)
+    if {"contenders", "grid"} & (set(changes) | set(told) | (set(quick) if told.get("quick") else set())):
+        content.pop("published", None)  # figures of contenders that are not there
+    return content
+
+
+def _narrowed(path: Path, name: str, content: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, Any]:
+    changed = dict(content)
+    if "contenders" in told:
+        there = [one["name"] for one in content.get("contenders", ())]
+        for one in told["contenders"]:
+            if one not in there:
+                problem = unknown("contender", one, there, f"./inv tournament {name} --dry-run")
+                raise FileError(path, f"the step '{name}': {problem}", line_with(path, one) if path.exists() else None)
+        changed["contenders"] = [one for one in content["contenders"] if one["name"] in told["contenders"]]
+    if "grid" in told:
+        factors = [one["name"] for one in content.get("grid", ())]
+        for factor in told["grid"]:
+            if factor not in factors:
+                raise FileError(path, f"the step '{name}': {unknown('factor', factor, factors, 'The file')}")
+        changed["grid"] = [{**one, "values": told["grid"].get(one["name"], one["values"])} for one in content["grid"]]
+    return changed
+
+
+def tournament_options(options: ChainOptions, settings: Settings | None = None, **more: Any) -> TournamentOptions:
+    """What the tournament of a step is asked for beside its file.
+
+    :param settings: what winners bring along; a version, say, is an option.
+    """
+    node = {**_node(options), **(settings.node if settings else {})}
+    node.pop("nodes", None)
+    return TournamentOptions(
+        corpus=options.corpus,
+        documents=options.documents,
+        corpus_seed=options.corpus_seed,
+        apart=options.apart,
+        port=options.port,
+        **node,
+        **more,
+    )
+
+
+def write_definition(file: Path, content: Mapping[str, Any], step: Step) -> None:
+    """Write a step's tournament file; a table of published figures comes along."""
+    if (table := content.get("published", {}).get("table", {}).get("file")) and step.tournament:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(find_tournament_file(step.tournament).with_name(table), file.with_name(table))
+    with replacing(file) as temporary:
+        text = yaml.safe_dump(json.loads(json.dumps(content)), sort_keys=False, allow_unicode=True)
+        temporary.write_text(text, encoding="utf-8")
+
+
+def read_step(step: Step, content: Mapping[str, Any], options: TournamentOptions) -> Tournament:
+    """The tournament of a step, as it would be held.
+
+    :raises FileError, UsageError: as for any tournament file, without a place: it is in no file of the user's.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / f"{step.name}.yml"
+        write_definition(file, content, step)
+        try:
+            return read_tournament(file, options, sampled=False)
+        except FileError as error:
+            if error.path == file:
+                raise UsageError(f"The step '{step.name}': {error.problem}") from None
+            raise
+
+
+def final_content(chain: Chain, tuned: Settings) -> dict[str, Any]:
+    """The contents of the last tournament's file."""
+    return {
+        **(chain.final.content if chain.final else {}),
+        "contenders": carrying.final_contenders(tuned, chain.default),
+    }
+
+
+def stand_in(chain: Chain, options: ChainOptions) -> Settings:
+    """What the last tournament is planned with before anything is known: a node of its own where a step has some."""
+    for step in chain.steps:
+        if step.tournament:
+            tournament = read_step(step, step.content, tournament_options(options))
+            if any(one.differs_at_the_node for one in tournament.contenders):
+                return Settings(car_params={"index_buffer_size": "11%"})
+    return Settings(level={"bulk_size": 999})
+
+
+def _check(path: Path, chain: Chain, options: ChainOptions) -> None:
+    """Check every step, and that none of them varies what a winner before it brings.
+
+    :raises FileError: if one does.
+    """
+    varies: dict[str, set[str]] = {}
+    asked = tournament_options(options)
+    for step in chain.steps:
+        if not step.tournament:
+            continue
+        content = carrying.carried_into(step.content, chain.default)
+        tournament = read_step(step, content, asked)
+        if chain.default.track_params:
+            check_parameters(load_track(tournament.track), chain.default.track_params)
+        own = varies[step.name] = carrying.varied(tournament)
+        for other in step.winners_of:
+            if twice := own & varies.get(other, set()):
+                raise FileError(
+                    path,
+                    f"the steps '{other}' and '{step.name}' both vary {' and '.join(sorted(twice))}, so the winner of "
+                    f"the first cannot be in all contenders of the second: leave '{other}' out of its winners_of, or "
+                    f"one of the two out.",
+                    line_with(path, step.tournament) if path.exists() else None,
+                )
+    if chain.final is not None:
+        read_step(chain.final, final_content(chain, Settings(level={"bulk_size": 999})), asked)

@@ -1,0 +1,86 @@
+"""Races as steps of chains, with a Rally that only says what Rally says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+import yaml
+
+from paddock import paths
+from paddock.chains import ChainOptions
+from paddock.chains.command import hold_step, run_chain
+from paddock.chains.model import FAILED, RACED, ChainResult
+from paddock.errors import Interrupted
+from paddock.race import RaceOptions
+from paddock.race.clusters import ClusterOptions
+from paddock.race.options import PreparedRace
+from paddock.rally.run import race_records
+from paddock.tracks import load_track
+from tests.tournaments.conftest import prepare_without_elasticsearch
+
+Behave = Callable[..., None]
+
+
+def preparing(options: RaceOptions, fetch: bool, clusters: Sequence[ClusterOptions] = ()) -> PreparedRace:
+    """A race without Elasticsearch, of a track that is there."""
+    return replace(prepare_without_elasticsearch(options, fetch, clusters), track=load_track("apache"))
+
+
+@pytest.fixture
+def two_races(tmp_path: Path) -> str:
+    """A chain of two races."""
+    steps = [{"name": name, "race": {"track": "apache", "challenge": "ingest"}} for name in ("first", "second")]
+    file = tmp_path / "races.yml"
+    file.write_text(yaml.safe_dump({"question": "How fast?", "budget_minutes": 10, "steps": steps, "final": False}))
+    return str(file)
+
+
+def held(name: str, resume: bool = False) -> ChainResult:
+    """A chain with the fake in Rally's place."""
+    hold = partial(hold_step, keep=lambda _: None, preparing=preparing)
+    result = run_chain(name, ChainOptions(), resume, hold=hold)
+    assert result is not None
+    return result
+
+
+def kinds(result: ChainResult) -> list[str | None]:
+    """What became of the steps."""
+    return [one.outcome.kind if one.outcome else None for one in result.steps]
+
+
+def test_races_are_held_one_after_the_other(fake_rally: Behave, two_races: str) -> None:
+    """Each has an id of its own, by which ./inv report finds it."""
+    result = held(two_races)
+    assert kinds(result) == [RACED, RACED]
+    assert result.final is None
+    ids = [str(one.outcome.result_id) for one in result.steps if one.outcome]
+    assert ids == [f"{result.id}-first-1", f"{result.id}-second-1"]
+    assert all((race_records(one) / "summary.json").exists() for one in ids)
+
+
+def test_a_race_that_fails_is_a_step_that_failed(fake_rally: Behave, two_races: str) -> None:
+    """With Rally's own words."""
+    fake_rally(result="error", message="Disk is made of cheese.")
+    result = held(two_races)
+    assert kinds(result) == [FAILED, FAILED]
+    assert "made of cheese" in str(result.steps[0].outcome)
+
+
+def test_a_race_that_was_killed_is_run_again_and_one_that_ended_is_not(fake_rally: Behave, two_races: str) -> None:
+    """The first had ended before the chain could say so; of the second only its folder is left."""
+
+    def killed(task, keep, prepare) -> None:  # type: ignore[no-untyped-def]
+        hold_step(task, keep, prepare)
+        raise Interrupted("It was killed.")
+
+    with pytest.raises(Interrupted):
+        run_chain(two_races, ChainOptions(), hold=partial(killed, keep=lambda _: None, prepare=preparing))
+    (folder,) = paths.races_folder().glob("races-*-first-1")
+    (paths.races_folder() / folder.name.replace("first", "second")).mkdir()
+    result = held("latest", resume=True)
+    ids = [str(one.outcome.result_id) for one in result.steps if one.outcome]
+    assert [one.removeprefix(f"{result.id}-") for one in ids] == ["first-1", "second-2"]

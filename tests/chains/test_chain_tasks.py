@@ -1,0 +1,74 @@
+"""./inv chain, chains, tune, report and results: what they print, and what bad input gets. No race is run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from paddock.chains import ChainOptions
+from paddock.chains.command import run_chain
+from paddock.chains.model import NO_WINNER, ChainResult, Outcome
+from paddock.chains.run import Task
+from tests.command_line import one_sentence, run_here
+
+
+def held() -> ChainResult:
+    """A chain in which nothing was found, held by nobody."""
+
+    def hold(_task: Task) -> Outcome:
+        return Outcome(NO_WINNER, "Nothing was proven better than it.")
+
+    result = run_chain("heap,index-buffer", ChainOptions(), hold=hold)
+    assert result is not None
+    return result
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("chain", "tune-our"), r"There is no chain 'tune-our'. Did you mean 'tune-hour'"),
+        (("chain", "heap"), "'heap' is a tournament, not a chain"),
+        (("chain", "heap,gcc"), "There is no tournament 'gcc'. Did you mean 'gc'?"),
+        (("chain",), "The task chain lacks its NAME: a chain (./inv chains)"),
+        (("chain", "latest", "--resume"), "No chain is left to resume"),
+        (("tune", "--budget", "2"), "A budget of 2 minutes is too short for the first step 'bulk-size-and-clients'"),
+        (("tune", "--budget", "ten"), "--budget wants a number above 0, not 'ten'"),
+        (("tune", "--resume"), "No ./inv tune is left to resume"),
+        (("tune", "--corpus", "nobody"), "There is no corpus 'nobody'"),
+        (("tune", "--track", "apach"), "There is no track 'apach'. Did you mean 'apache'"),
+    ],
+)
+def test_bad_input_ends_in_one_sentence(words: tuple[str, ...], sentence: str) -> None:
+    """Exit code 2, nothing started, nothing left."""
+    done = run_here(*words)
+    assert done.returncode == 2
+    assert sentence in one_sentence(done)
+
+
+@pytest.mark.parametrize(("budget", "steps"), [("10", 1), ("60", 3), ("480", 4)])
+def test_tune_shows_its_steps(budget: str, steps: int) -> None:
+    """--dry-run: every step with minutes, form, and what it can resolve; the minutes are those of the budget."""
+    done = run_here("tune", "--dry-run", "--budget", budget, "--track", "app-logs")
+    assert done.returncode == 0, done.stderr
+    told = [line for line in done.stdout.splitlines() if " of " in line and ("start " in line or "starts " in line)]
+    assert len([line for line in told if "block" in line and ":" not in line]) == steps + 1
+    assert done.stdout.count("are found with a probability of 80 %") == steps + 1
+
+
+def test_a_chain_is_listed_and_has_its_page_made_anew() -> None:
+    """In ./inv chains and ./inv results; ./inv report writes the page, ./inv compare says why not."""
+    result = held()
+    listed = json.loads(run_here("chains", "--json").stdout)
+    assert {one["name"] for one in listed["Chains"]} >= {"tune-coffee", "tune-hour", "tune-night"}
+    assert [(one["id"], one["steps over"]) for one in listed["Chains begun"]] == [(result.id, "2 of 2")]
+    assert result.id in run_here("results").stdout
+    done = run_here("report", "latest")
+    assert done.returncode == 0, done.stderr
+    assert "Nothing was proven to be better than the default configuration." in done.stdout
+    page = Path(done.stdout.splitlines()[-1])
+    assert page.name == "report.html"
+    assert "<h1" in page.read_text()
+    assert json.loads(run_here("report", result.id, "--json").stdout)["format"] == "paddock-chain-result"
+    assert "which is not compared as a whole" in one_sentence(run_here("compare", result.id, result.id))
