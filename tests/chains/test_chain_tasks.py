@@ -11,7 +11,7 @@ from paddock.chains import ChainOptions
 from paddock.chains.command import run_chain
 from paddock.chains.model import NO_WINNER, ChainResult, Outcome
 from paddock.chains.run import Task
-from tests.command_line import one_sentence, run_here
+from tests.command_line import one_sentence, run_here, run_paddock
 
 
 def held() -> ChainResult:
@@ -31,7 +31,6 @@ def held() -> ChainResult:
         (("chain", "tune-our"), r"There is no chain 'tune-our'. Did you mean 'tune-hour'"),
         (("chain", "heap"), "'heap' is a tournament, not a chain"),
         (("chain", "heap,gcc"), "There is no tournament 'gcc'. Did you mean 'gc'?"),
-        (("chain",), "The task chain lacks its NAME: a chain (./inv chains)"),
         (("chain", "latest", "--resume"), "No chain is left to resume"),
         (("tune", "--budget", "2"), "A budget of 2 minutes is too short for the first step 'bulk-size-and-clients'"),
         (("tune", "--budget", "ten"), "--budget wants a number above 0, not 'ten'"),
@@ -45,6 +44,11 @@ def test_bad_input_ends_in_one_sentence(words: tuple[str, ...], sentence: str) -
     done = run_here(*words)
     assert done.returncode == 2
     assert sentence in one_sentence(done)
+
+
+def test_a_chain_without_a_name_is_told_what_it_lacks() -> None:
+    """In a process of its own: Invoke forgets what a task's words mean once it has asked."""
+    assert "The task chain lacks its NAME: a chain (./inv chains)" in one_sentence(run_paddock("chain"))
 
 
 @pytest.mark.parametrize(("budget", "steps"), [("10", 1), ("60", 3), ("480", 4)])

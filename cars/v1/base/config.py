@@ -70,9 +70,12 @@ def keep_temporary_files(config_names, variables, **kwargs):
     first of the two only.
     """
     home = Path(variables["install_root_path"])
+    script = home / "bin" / "elasticsearch-env"
+    if not script.exists():
+        return
     (home / "tmp").mkdir(exist_ok=True)
-    with (home / "bin" / "elasticsearch-env").open("a", encoding="utf-8") as script:
-        script.write(
+    with script.open("a", encoding="utf-8") as end:
+        end.write(
             '\nexport ES_TMPDIR="${ES_TMPDIR:-$ES_HOME/tmp}"\n'
             "case $ES_TMPDIR in *[[:space:]]*) ;;\n"
             '*) CLI_JAVA_OPTS="-Djava.io.tmpdir=$ES_TMPDIR $CLI_JAVA_OPTS" ;; esac\n'
