@@ -136,3 +136,18 @@ def test_what_appears_while_a_lap_is_prepared_is_left_alone(tmp_path: Path) -> N
     asyncio.run(call())
     assert "delete" not in cluster.names()
     assert json.loads(journal.read_text())["void"]
+
+
+def test_what_a_late_bulk_has_made_anew_is_the_races_own(tmp_path: Path) -> None:
+    """Without the mark, under the name of an index that this race made before: the next lap begins all the same."""
+    cluster, journal = FakeElasticsearch(), tmp_path / "laps.jsonl"
+    run_lap = RunLap()
+
+    async def call() -> None:
+        with cluster.new_request_context():
+            await run_lap({"default": cluster}, {"lap": lap(corpus(tmp_path, [40]), journal)})
+
+    asyncio.run(call())
+    cluster.mappings = {"paddock-test-lap": {"properties": {"message": {"type": "text"}}}}
+    asyncio.run(call())
+    assert [json.loads(line)["void"] for line in journal.read_text().splitlines()] == [None, None]

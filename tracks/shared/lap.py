@@ -57,6 +57,9 @@ class RunLap:
         self.logger = logging.getLogger(__name__)
         self._merge_timeout = merge_timeout
         self._own = OwnClients()
+        # Clusters and indices of earlier laps. A bulk that arrives after a void lap's index was deleted makes it anew,
+        # without the mark: it is ours all the same.
+        self._made: set[tuple[str, str]] = set()
 
     async def __call__(self, clients: Mapping[str, Any], params: dict[str, Any]) -> dict[str, Any]:
         """Run one lap.
@@ -96,7 +99,7 @@ class RunLap:
             problems.append(f"Elasticsearch refused a request: {error}")
         except elasticsearch.TransportError as error:
             problems.append(f"Elasticsearch did not answer: {error.message}")
-        gone = bool(problems) and not await _clean_up(es, lap.index)
+        gone = bool(problems) and not await self._clean_up(es, lap)
         if gone:
             problems.append("no node answers any more")
         record["void"] = "; ".join(problems) or None
@@ -121,11 +124,12 @@ class RunLap:
         with unmeasured(es):
             if lap.reconnects:
                 await _answering(es)
-            await _delete(es, lap.index)
+            await self._delete(es, lap)
             await asyncio.sleep(lap.rest)
             await put_pipelines(es, lap.pipelines)
             mappings = marked(lap.body["mappings"])
             await es.indices.create(index=lap.index, settings=lap.body["settings"], mappings=mappings)
+            self._made.add((lap.cluster, lap.index))
             await WaitForHealth()(es, {"index": lap.index, "status": lap.health})
             record["settings"] = await settings_in_force(es, lap.index)
             if crew is not None:
@@ -166,9 +170,26 @@ class RunLap:
                 record["read_back"] = await read_back(
                     es, lap.index, sources(lap.documents, lap.first_document, lap.count), lap.read_back
                 )
-            # Without a look at whose it is: this lap has made it.
-            await es.options(ignore_status=404, request_timeout=_PATIENCE).indices.delete(index=lap.index)
+            await self._delete(es, lap)
         return load
+
+    async def _delete(self, es: Any, lap: Lap) -> None:
+        """Delete the index of the lap; without a look at whose it is where this race has made it."""
+        with unmeasured(es):
+            if (lap.cluster, lap.index) in self._made:
+                await es.options(ignore_status=404, request_timeout=_PATIENCE).indices.delete(index=lap.index)
+            else:
+                await delete_own(es, lap.index)
+
+    async def _clean_up(self, es: Any, lap: Lap) -> bool:
+        """Delete what a void lap may have left; returns whether there is still a node to do so."""
+        try:
+            await self._delete(es, lap)
+        except (elasticsearch.ApiError, SomebodyElses):
+            return True
+        except elasticsearch.TransportError:
+            return False
+        return True
 
     async def _load(
         self, es: Any, lap: Lap, crew: Crew | None, record: dict[str, Any], machine: Disturbance
@@ -317,19 +338,3 @@ async def _answering(es: Any) -> None:
     deadline = time.monotonic() + ANSWER_TIMEOUT
     while not await es.ping() and time.monotonic() < deadline:
         await asyncio.sleep(0.2)
-
-
-async def _delete(es: Any, index: str) -> None:
-    with unmeasured(es):
-        await delete_own(es, index)
-
-
-async def _clean_up(es: Any, index: str) -> bool:
-    """Delete what a void lap may have left; returns whether there is still a node to do so."""
-    try:
-        await _delete(es, index)
-    except (elasticsearch.ApiError, SomebodyElses):
-        return True
-    except elasticsearch.TransportError:
-        return False
-    return True
