@@ -15,7 +15,8 @@ from paddock.tournaments.store import find_tournament, tournament_ids
 from tests.command_line import command_line, run_paddock
 from tests.machine import wait_until
 
-pytestmark = pytest.mark.race
+# Five minutes of six races. With a Rally that stands in for the real one tests/chains does so in each of its steps.
+pytestmark = [pytest.mark.race, pytest.mark.long]
 
 
 def a_chain(folder: Path) -> Path:
