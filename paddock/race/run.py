@@ -23,6 +23,7 @@ from paddock.console import (
     wrapped,
 )
 from paddock.corpora.store import TEST_MODE_DOCUMENTS
+from paddock.errors import Interrupted
 from paddock.files import write_json
 from paddock.race.options import PreparedRace
 from paddock.race.summarise import summarise
@@ -129,7 +130,10 @@ def run(race: PreparedRace) -> RaceRecord:
     records = race_records(race.request.race_id)
     samples = records / "samples.jsonl"
     samples.parent.mkdir(parents=True, exist_ok=True)
-    outcome = run_race(_with_journal(race, records), _Watch(race, samples), say, race.corpus_bytes)
+    try:
+        outcome = run_race(_with_journal(race, records), _Watch(race, samples), say, race.corpus_bytes)
+    except Interrupted as stopped:
+        raise Interrupted(f"{stopped} What it had measured is discarded.") from None
     for sentence in limits_held(limits_file(outcome.race_id)):
         say(sentence)
     summary = summarise(outcome.race, read_samples(samples), {BULK_TASK: _expectation(race)})

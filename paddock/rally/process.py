@@ -160,7 +160,7 @@ def run_rally(
                 process.kill()
                 process.wait()
         if interrupted:
-            raise Interrupted("Stopped. Nothing of the race is left running; what it had measured is discarded.")
+            raise Interrupted("Stopped. Nothing of the race is left running.")
         return code
 
 

@@ -135,6 +135,8 @@ def test_ctrl_c_keeps_what_was_measured(
     assert stopped.returncode == 130
     tournament_id = tournament_ids()[-1]
     assert f"./inv tournament {tournament_id} --resume" in said
+    assert "What was measured is kept" in said
+    assert "discarded" not in said
     partly = load_result(tournament_id)
     assert partly.stopped == "interrupted"
     assert partly.main.verdicts[0].pairs == 8
