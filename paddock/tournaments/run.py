@@ -231,8 +231,18 @@ class TournamentRun:
         """How long a start will probably take, without the contenders that were dropped."""
         left = start.lacking(self._journal.history.dropped)
         if left is start:
-            return self._plan.seconds[start.number - 1]
-        return start_seconds(self._tournament, left, self._plan.experience) if left.contenders else 0.0
+            return self._pace() * self._plan.seconds[start.number - 1]
+        return self._pace() * start_seconds(self._tournament, left, self._plan.experience) if left.contenders else 0.0
+
+    def _pace(self) -> float:
+        """What whole starts have taken here, as a share of what was planned; 1 before the first one has ended.
+
+        Where no tournament was held before, the plan is a guess, and may be far off. What lies between starts counts.
+        """
+        attempts = self._journal.history.attempts
+        done = [one for one in attempts if one.outcome == DONE and one.ended is not None and not one.skipped]
+        planned = sum(self._plan.seconds[one.start - 1] for one in done)
+        return ((done[-1].ended or 0.0) - done[0].began) / planned if planned else 1.0
 
     def _close_cut_off_attempts(self) -> None:
         """Take over what races that were cut off have still written, once they are gone."""

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import tempfile
+import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as Tree
 
@@ -22,10 +25,15 @@ from paddock.reports.figures import freshness
 from paddock.reports.write import build, result_as_json, result_as_junit, result_from_json, write_report
 from paddock.tournaments import TournamentOptions
 from paddock.tournaments.command import load_result, run_tournament
+from paddock.tournaments.files import read_tournament
 from paddock.tournaments.laps import DONE, FAILED
 from paddock.tournaments.model import EQUIVALENT, FASTER, SLOWER, UNDECIDED
-from paddock.tournaments.store import find_tournament, tournament_ids, tournaments_folder
+from paddock.tournaments.plan import make_plan
+from paddock.tournaments.races import Setting
+from paddock.tournaments.run import TournamentRun
+from paddock.tournaments.store import Stored, find_tournament, tournament_ids, tournaments_folder
 from tests.tournaments.conftest import counted, hold, prepare_without_elasticsearch
+from tests.tournaments.test_store import a_journal
 
 Behave = Callable[..., None]
 Write = Callable[..., Path]
@@ -143,11 +151,31 @@ def test_the_budget_ends_it_between_two_blocks(fake_laps: Behave, definition: Wr
     assert len(counted(result)) % 2 == 0
 
 
-def test_starts_that_do_not_fit_the_budget_are_not_begun(fake_laps: Behave, definition: Write) -> None:
-    """With a budget for one start, the second one, which would exceed it, is not begun."""
+def test_starts_that_do_not_fit_the_budget_are_not_begun(definition: Write, tmp_path: Path) -> None:
+    """As planned before the first one has ended; then by what it took: a guess of minutes may be far off."""
+    tournament = read_tournament(definition(starts=3))
+    plan = make_plan(tournament, 1)
+    seconds = plan.seconds[0]
+
+    def too_late(elapsed: float, took: float | None) -> bool:
+        """Whether the second start is, with a budget for twice as long as one is planned for."""
+        journal = a_journal(Path(tempfile.mkdtemp(dir=tmp_path)))
+        if took is not None:
+            (attempt,) = journal.history.attempts
+            attempt.began, attempt.ended, attempt.outcome = 0.0, took, DONE
+        journal._before, journal._began = elapsed, time.monotonic()
+        short = replace(tournament, budget_minutes=2 * seconds / 60)
+        run = TournamentRun(Setting(replace(plan, tournament=short), Stored("x"), TournamentOptions()), journal)
+        return run._too_late_for(plan.schedule[1])
+
+    assert (too_late(0.9 * seconds, None), too_late(1.1 * seconds, None)) == (False, True)
+    assert (too_late(1.5 * seconds, 0.4 * seconds), too_late(0.9 * seconds, 1.2 * seconds)) == (False, True)
+
+
+def test_starts_that_fit_the_budget_after_all_are_begun(fake_laps: Behave, definition: Write) -> None:
+    """A minute is planned for each, and the fake Rally takes a second for all of them."""
     result = hold(definition(starts=3), budget=1.0)
-    assert result.stopped == "budget"
-    assert {lap.start for lap in result.laps} == {1}
+    assert {lap.start for lap in result.laps} == {1, 2, 3}
 
 
 def test_contenders_that_are_held_apart_get_starts_of_their_own(fake_laps: Behave, definition: Write) -> None:
