@@ -1,15 +1,44 @@
-"""Journals of JSON lines: each is on disk before anything goes on, and half a last line counts as never written."""
+"""Journals of JSON lines: each is on disk before anything goes on, and half a last line counts as never written.
+
+What a journal is of, a tournament or a chain, has a folder of its own, called by its id: a name and when it was made.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import re
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from paddock.errors import FileError
 from paddock.files import writing
+
+JOURNAL = "journal.jsonl"
+_MADE_AT = re.compile(r"-(\d{8}-\d{6})(?:-(\d+))?$")
+
+
+def new_id(folder: Path, name: str) -> str:
+    """An id for what is about to begin, that nothing in the folder has."""
+    base = f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"
+    number, chosen = 1, base
+    while (folder / chosen).exists():
+        number += 1
+        chosen = f"{base}-{number}"
+    return chosen
+
+
+def ids_in(folder: Path) -> list[str]:
+    """The ids of all that has a journal in the folder, the latest last, as their ids say."""
+
+    def made(name: str) -> tuple[str, int, str]:
+        """Date and time, and which one in that second."""
+        when = _MADE_AT.search(name)
+        return (when[1], int(when[2] or 1), name) if when else ("", 1, name)
+
+    return sorted((file.parent.name for file in folder.glob(f"*/{JOURNAL}") if file.is_file()), key=made)
 
 
 def append(file: Path, line: Mapping[str, Any]) -> None:

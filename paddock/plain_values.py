@@ -25,6 +25,11 @@ class Missing:
 Figure: TypeAlias = float | Missing
 
 
+def separated(text: str) -> list[str]:
+    """The words in "a, b,c"; empty parts are dropped."""
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
 def known(figure: Figure) -> float | None:
     """The figure, or None if it is missing."""
     return None if isinstance(figure, Missing) else figure

@@ -1,6 +1,6 @@
 """Cars: what a node is like, as Rally's team in cars/v1 describes it, and whether this machine can carry it."""
 
-from paddock.cars.files import Car, Combination, combine, load_cars, parse_car_names, parse_size
+from paddock.cars.files import Car, Combination, combine, load_cars, parse_size
 from paddock.cars.machine import Machine, check_data_paths, check_machine, largest_heap, this_machine
 
 __all__ = [
@@ -12,7 +12,6 @@ __all__ = [
     "combine",
     "largest_heap",
     "load_cars",
-    "parse_car_names",
     "parse_size",
     "this_machine",
 ]

@@ -205,11 +205,6 @@ class Combination:
         return ",".join(self.names)
 
 
-def parse_car_names(text: str) -> list[str]:
-    """The names in "a,b,c"; empty parts are dropped, as Rally's own splitting would not find a car for them."""
-    return [name.strip() for name in text.split(",") if name.strip()]
-
-
 def combine(names: Sequence[str], cars: Mapping[str, Car], parameters: Mapping[str, Any] | None = None) -> Combination:
     """The cars of these names together; the order in which they are named does not matter.
 

@@ -30,7 +30,7 @@ from paddock.console import print_result, say, table
 from paddock.corpora.store import track_of
 from paddock.errors import FileError, Interrupted, MachineError, PaddockError, UsageError
 from paddock.files import is_locked, locked, read_record
-from paddock.plain_values import Missing, plain
+from paddock.plain_values import Missing, plain, separated
 from paddock.race import DEFAULT_CARS, RaceOptions
 from paddock.race.options import prepare
 from paddock.race.run import run as run_race
@@ -217,7 +217,7 @@ def race_options(task: Task, race_id: str | None = None) -> RaceOptions:
     """The race of a step, with what it builds on; what the step says itself wins."""
     told, settings, options = dict(task.step.race), task.settings, task.options
     cars = told.pop("car", ())
-    own = tuple(cars.split(",")) if isinstance(cars, str) else tuple(cars)
+    own = tuple(separated(cars)) if isinstance(cars, str) else tuple(cars)
     given: dict[str, Any] = {
         "corpus": options.corpus,
         "documents": options.documents,

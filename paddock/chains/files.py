@@ -16,6 +16,7 @@ from paddock.chains import ChainOptions, carrying
 from paddock.chains.model import DEFAULT_CONTENDER, FINAL, GO_ON, Chain, Settings, Step
 from paddock.errors import FileError, UsageError, unknown
 from paddock.files import checksum, replacing
+from paddock.plain_values import separated
 from paddock.race import RaceOptions
 from paddock.structured_files import read_yaml
 from paddock.tournaments import TournamentOptions
@@ -58,7 +59,7 @@ def read_chain(name: str, options: ChainOptions | None = None) -> tuple[Chain, P
     """
     options = options or ChainOptions()
     if "," in name:
-        names = [one.strip() for one in name.split(",") if one.strip()]
+        names = separated(name)
         content: dict[str, Any] = {
             "question": f"What do {', '.join(names)} come to, one after the other?",
             "steps": [{"tournament": one} for one in names],

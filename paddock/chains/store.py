@@ -15,7 +15,6 @@ line has "at" in epoch seconds and "elapsed", the seconds that the chain has bee
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -31,7 +30,6 @@ from paddock.tournaments.store import Stored as StoredTournament
 from paddock.tournaments.store import tournament_ids
 
 _DAMAGED = "this journal is damaged here: restore it, or begin a chain anew."
-_MADE_AT = re.compile(r"-(\d{8}-\d{6})(?:-(\d+))?$")
 
 
 @dataclass(frozen=True)
@@ -175,7 +173,7 @@ class StoredChain:
     @property
     def journal(self) -> Path:
         """Everything that happened."""
-        return self.folder / "journal.jsonl"
+        return self.folder / journals.JOURNAL
 
     def definition(self, name: str, attempt: int) -> Path:
         """The tournament file of a step."""
@@ -199,23 +197,12 @@ def chains_folder() -> Path:
 
 def chain_ids() -> list[str]:
     """The ids of all chains that were begun, the latest last."""
-    found = [file.parent.name for file in chains_folder().glob("*/journal.jsonl") if file.is_file()]
-    return sorted(found, key=_begun)
-
-
-def _begun(chain_id: str) -> tuple[str, int, str]:
-    when = _MADE_AT.search(chain_id)
-    return (when[1], int(when[2] or 1), chain_id) if when else ("", 1, chain_id)
+    return journals.ids_in(chains_folder())
 
 
 def new_id(name: str) -> str:
     """An id for a chain that is about to begin."""
-    base = f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"
-    number, chosen = 1, base
-    while (chains_folder() / chosen).exists():
-        number += 1
-        chosen = f"{base}-{number}"
-    return chosen
+    return journals.new_id(chains_folder(), name)
 
 
 def find_unfinished(name: str | None) -> StoredChain:

@@ -132,4 +132,4 @@ def pytest_runs(quick: bool, long: bool) -> list[str]:
     processes = min(len(os.sched_getaffinity(0)), MOST_PROCESSES)
     units = "not race" if long else "not race and not long"
     runs = [f"-n {processes} --dist worksteal -m '{units}'"]
-    return runs if quick else [*runs, "-m race" if long else "-m 'race and not long'"]
+    return runs if quick else [*runs, f"--durations=15 -m {'race' if long else repr('race and not long')}"]

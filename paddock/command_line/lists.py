@@ -107,10 +107,11 @@ def all_cars() -> Listing:
 def one_node(names: str) -> Listing:
     """What cars and mixins set together, base configuration included, and what holds their limits on this machine."""
     from paddock import paths
-    from paddock.cars import combine, load_cars, parse_car_names
+    from paddock.cars import combine, load_cars
+    from paddock.plain_values import separated
     from paddock.race.clusters import limits_on
 
-    known, chosen = load_cars(), parse_car_names(names)
+    known, chosen = load_cars(), separated(names)
     for name in chosen:
         if name not in known:
             raise unknown("car", name, known, "./inv cars")

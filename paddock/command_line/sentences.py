@@ -23,6 +23,7 @@ from invoke.parser import Parser
 from paddock.errors import PaddockError, UsageError, nearest
 from paddock.files import full_disk
 from paddock.paths import PROJECT, rally_folder
+from paddock.plain_values import separated
 
 _TAKES_FILES = "corpus.import"
 _HELP = {"--help", "-h"}
@@ -62,7 +63,7 @@ class _Option(typing.NamedTuple):
 
             return parse_pairs(text, self.flag)
         if tuple in kinds:
-            if names := tuple(name.strip() for name in text.split(",") if name.strip()):
+            if names := tuple(separated(text)):
                 return names
 
             wants = f"{self.flag} wants names with commas between them"

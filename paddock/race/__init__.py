@@ -67,3 +67,8 @@ class RaceOptions:
     user_tags: Annotated[Mapping[str, Any], "name:value,... kept with the result"] = field(default_factory=dict)
     race_id: Annotated[str | None, "Rally's race id"] = None
     rally_args: Annotated[str | None, "further arguments for esrally"] = None
+
+    @property
+    def further_arguments(self) -> tuple[str, ...]:
+        """Those for esrally, as words."""
+        return tuple((self.rally_args or "").split())

@@ -15,6 +15,7 @@ from paddock.engine import Engine, choose_engine
 from paddock.errors import MachineError, UsageError
 from paddock.files import gibibytes
 from paddock.limits import Here, Plan, plan_limits, try_out
+from paddock.plain_values import separated
 from paddock.race import DEFAULT_CARS, LARGEST_PORT
 from paddock.rally.clusters import MOST_NODES, TRANSPORT_OFFSET, Cluster, number_nodes
 from paddock.rally.request import OPTIONS_FILE, RALLYS_OPTIONS, ClientOptions, read_client_options
@@ -171,8 +172,7 @@ def _existing(asked: ClusterOptions, fetch: bool) -> tuple[Cluster, dict[str, An
             f"The cluster at {hosts} is of Elasticsearch {version}, and its contender says {asked.version}: correct "
             f"its version, or its target_hosts."
         )
-    plain = tuple(host.strip() for host in hosts.split(",") if host.strip())
-    return Cluster(asked.name, None, hosts=plain), dict(options.values)
+    return Cluster(asked.name, None, hosts=tuple(separated(hosts))), dict(options.values)
 
 
 def check_java_options(engine: Engine, combination: cars.Combination) -> None:

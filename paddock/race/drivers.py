@@ -13,6 +13,8 @@ from paddock.rally.request import LOAD_DRIVER_HOSTS, load_driver_hosts
 PROCESSES, RENDEZVOUS = "driver_processes", "driver_rendezvous"
 # Where the processes of several machines meet unless the user says something else.
 RENDEZVOUS_PORT = 39190
+# Of a lap or a load where nobody says.
+DEFAULT_CLIENTS = 8
 # Up to here the node needs the cores more than the load driver does.
 _FEW_CORES = 3
 # What nobody asked for: four send more than a node on the same machine can take.

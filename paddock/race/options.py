@@ -26,7 +26,7 @@ from paddock.race.circumstances import (
     with_short_checksums,
 )
 from paddock.race.clusters import ClusterOptions, PreparedClusters, check_java_options, own_data_path, prepare_clusters
-from paddock.race.drivers import lap_parameters
+from paddock.race.drivers import DEFAULT_CLIENTS, lap_parameters
 from paddock.rally import preflight
 from paddock.rally.clusters import DEFAULT_CLUSTER, Cluster
 from paddock.rally.request import OPTIONS_FILE, OPTIONS_VARIABLE, ClientOptions, RaceRequest, read_client_options
@@ -37,7 +37,6 @@ ON_ERROR = ("abort", "continue", "continue-on-network")
 
 
 DEFAULT_TRACK = "apache"
-DEFAULT_CLIENTS = 8
 
 
 @dataclass(frozen=True)
@@ -80,7 +79,7 @@ def prepare(options: RaceOptions, fetch: bool = True, clusters: Sequence[Cluster
         )
     if "laps" in challenge.tasks:
         clients = options.params.get("bulk_indexing_clients") or DEFAULT_CLIENTS
-        chosen = lap_parameters(options.params, (options.rally_args or "").split(), clients)
+        chosen = lap_parameters(options.params, options.further_arguments, clients)
         options = replace(options, params={**options.params, **chosen})
     race_id = options.race_id or str(uuid.uuid4())
     check_race_id(race_id)
@@ -134,7 +133,7 @@ def prepare(options: RaceOptions, fetch: bool = True, clusters: Sequence[Cluster
         on_error=options.on_error,
         data_path=data_path,
         memory_lock=bool(combination and combination.memory_lock),
-        further_arguments=tuple((options.rally_args or "").split()),
+        further_arguments=options.further_arguments,
     )
     return PreparedRace(request, track, documents, size, tuple(notes), record)
 
@@ -184,7 +183,7 @@ def _on_clusters(
         client_options=prepared.client_options,
         test_mode=options.test_mode,
         on_error=options.on_error,
-        further_arguments=tuple((options.rally_args or "").split()),
+        further_arguments=options.further_arguments,
         clusters=prepared.clusters,
     )
     return PreparedRace(request, track, documents, size, tuple(notes), record)
@@ -229,7 +228,7 @@ def check_race_id(race_id: str) -> None:
 
 def _check_target(options: RaceOptions) -> None:
     """Options that say how to build a node make no sense for a cluster that is there."""
-    for word in (options.rally_args or "").split():
+    for word in options.further_arguments:
         name = word.partition("=")[0]
         # Rally understands abbreviations.
         if len(name) > len("--") and any(option.startswith(name) for option in ("--target-hosts", "--client-options")):

@@ -14,6 +14,7 @@ from typing import Any
 from paddock import paths
 from paddock.engine import Engine
 from paddock.errors import FileError, UsageError
+from paddock.plain_values import separated
 from paddock.rally import DEFAULT_HTTP_PORT
 from paddock.rally.clusters import DEFAULT_CLUSTER, Cluster, install_arguments, installation_id, started, target_hosts
 from paddock.rally.privileges import pasted_before
@@ -159,7 +160,7 @@ def load_driver_hosts(further_arguments: Sequence[str]) -> tuple[str, ...]:
         # Rally understands abbreviations.
         if len(name) > len("--lo") and LOAD_DRIVER_HOSTS.startswith(name):
             told = value if equals else next(iter(words[number + 1 :]), "")
-            return tuple(host.strip() for host in told.split(",") if host.strip())
+            return tuple(separated(told))
     return ()
 
 

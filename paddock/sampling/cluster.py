@@ -22,6 +22,7 @@ import certifi
 import urllib3
 
 from paddock.errors import MachineError, UsageError
+from paddock.plain_values import separated
 from paddock.sampling.records import INDEX_FIGURES
 
 DEFAULT_PORT = 9200
@@ -105,7 +106,7 @@ def _split(hosts: str) -> list[str]:
         for host in itertools.chain(*clusters.values()):
             _url(host, False)  # those of other clusters must hold no password either
         return clusters.get("default", [])
-    return [host.strip() for host in text.split(",") if host.strip()]
+    return separated(text)
 
 
 def _url(host: str, encrypted: bool) -> str:

@@ -9,6 +9,7 @@ from paddock.engine import EMBEDDED
 from paddock.engine.versions import DEFAULT_VERSION, brings_host_name, check_supported, has_index_modes
 from paddock.errors import UsageError
 from paddock.paths import TRACKS
+from paddock.plain_values import separated
 from paddock.tournaments import TournamentOptions
 from paddock.tournaments.model import Contender, Tournament
 from paddock.tournaments.own_corpus import UNSORTED, check_order
@@ -68,7 +69,7 @@ def problems(tournament: Tournament) -> Iterator[tuple[str, str]]:
                 f"the target_hosts of '{contender.name}' are those of its one cluster: write host:port,host:port.",
                 contender.name,
             )
-        elif hosts and len([one for one in hosts.split(",") if one.strip()]) < tournament.nodes:
+        elif hosts and len(separated(hosts)) < tournament.nodes:
             yield (
                 f"'{contender.name}' is a cluster of at least {tournament.nodes} nodes, as 'nodes' says, and its "
                 f"target_hosts name fewer: name all of them.",
@@ -90,7 +91,7 @@ def _sharing_problems(contenders: Sequence[Contender]) -> Iterator[tuple[str, st
     """Contenders on one cluster that is there, which cannot be what both say."""
     first: dict[frozenset[str], Contender] = {}
     for contender in contenders:
-        hosts = frozenset(host.strip() for host in (contender.target_hosts or "").split(",") if host.strip())
+        hosts = frozenset(separated(contender.target_hosts or ""))
         other = first.setdefault(hosts, contender)
         if not hosts or other is contender:
             continue
@@ -166,7 +167,7 @@ def check_target(tournament: Tournament, options: TournamentOptions) -> None:
     :raises UsageError: contenders that are nodes against a cluster that is there, or what would build or start one;
         too few nodes; index modes that its Elasticsearch does not know.
     """
-    hosts = [host for host in (options.target_hosts or "").split(",") if host.strip()]
+    hosts = separated(options.target_hosts or "")
     if hosts and any(one.target_hosts for one in tournament.contenders):
         raise UsageError(
             f"The contenders of '{tournament.name}' are clusters that are there themselves, and --target-hosts names "

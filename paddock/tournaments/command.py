@@ -158,8 +158,7 @@ def _run(setting: Setting, journal: Journal, keep: Callable[[Result], object]) -
 
 def _circumstances(options: TournamentOptions, tournament: Tournament) -> dict[str, str]:
     """This machine and the software on it, for the report."""
-    elsewhere = options.target_hosts or any(one.target_hosts for one in tournament.contenders)
-    data = None if elsewhere else Path(options.data_path or paths.benchmarks_folder())
+    data = None if options.target_hosts or tournament.is_there else Path(options.data_path or paths.benchmarks_folder())
     return {**circumstances(data), "Python": platform.python_version(), "Paddock": paddock_version()}
 
 

@@ -198,8 +198,8 @@ def driver_load(
         return known
     size, clients = load_shape(tournament, contender)
     seconds = lap_seconds(tournament, contender, experience)
-    together = expected_driver_load(tournament.lap_documents, size, seconds, headroom)
-    return together / min(tournament.driver_processes, clients)
+    load = expected_driver_load(tournament.lap_documents, size, seconds, headroom)
+    return load / min(tournament.driver_processes, clients)
 
 
 def _key(tournament: Tournament, contender: Contender) -> tuple[str, str, int]:

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from paddock import paths
-from paddock.cars import parse_car_names
 from paddock.errors import FileError, UsageError, unknown
 from paddock.files import checksum
+from paddock.plain_values import separated
 from paddock.structured_files import load_schema, read_yaml
 from paddock.tournaments import TournamentOptions
 from paddock.tournaments.checks import OWN_PARAMETERS, problems
+from paddock.tournaments.clusters import clusters_of, distinct
 from paddock.tournaments.load_shape import unasked_processes
 from paddock.tournaments.model import Contender, Published, Tournament
 from paddock.tournaments.own_corpus import fitted
@@ -65,7 +66,7 @@ def _cell(combination: Sequence[tuple[Mapping[str, Any], Any]], cars: Sequence[s
     settings = {name: value for name, value in told if name.startswith("index.")}
     level = {"settings": settings} if settings else {}
     level |= {name: value for name, value in told if name in _OF_LEVEL}
-    own_cars = [car for name, value in told if name == "cars" for car in parse_car_names(str(value))]
+    own_cars = [car for name, value in told if name == "cars" for car in separated(str(value))]
     return Contender(
         cell_name(coordinates), level or None, (*cars, *own_cars) if own_cars else None, coordinates=coordinates
     )
@@ -271,7 +272,7 @@ def read_tournament(path: Path, options: TournamentOptions | None = None, sample
 
 
 def _twin(tournament: Tournament) -> Contender:
-    """The control: the baseline again, on a cluster of its own where contenders differ at the node."""
+    """The control: the baseline again, on a cluster of its own where contenders have such."""
     baseline = next(one for one in tournament.contenders if one.name == tournament.baseline)
     taken = {one.name for one in tournament.contenders}
     names = ("control", f"control of {baseline.name}", *(f"control {number}" for number in range(2, len(taken) + 3)))
@@ -279,7 +280,7 @@ def _twin(tournament: Tournament) -> Contender:
         baseline,
         name=next(name for name in names if name not in taken),
         coordinates={},
-        own_cluster=any(one.differs_at_the_node for one in tournament.contenders),
+        own_cluster=len(distinct(clusters_of(tournament))) > 1,
     )
 
 

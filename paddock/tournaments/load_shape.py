@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from paddock.race.drivers import default_processes
+from paddock.race.drivers import DEFAULT_CLIENTS, default_processes
 from paddock.tournaments.model import Contender, Tournament
 
-DEFAULT_BULK_SIZE, DEFAULT_CLIENTS = 1000, 8
+DEFAULT_BULK_SIZE = 1000
 
 
 def load_shape(tournament: Tournament, contender: Contender) -> tuple[int, int]:

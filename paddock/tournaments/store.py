@@ -24,7 +24,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import time
 from collections.abc import Mapping
@@ -33,10 +32,9 @@ from pathlib import Path
 from typing import Any
 
 from paddock import journals, paths
-from paddock.cars import parse_car_names
 from paddock.errors import FileError, UsageError, unknown
 from paddock.files import read_record, write_json
-from paddock.plain_values import built, plain
+from paddock.plain_values import built, plain, separated
 from paddock.rally.request import parse_pairs
 from paddock.tournaments import TournamentOptions
 from paddock.tournaments.files import read_tournament
@@ -167,9 +165,6 @@ def read_journal(file: Path) -> History:
     return history
 
 
-_MADE_AT = re.compile(r"-(\d{8}-\d{6})(?:-(\d+))?$")
-
-
 @dataclass(frozen=True)
 class Stored:
     """A tournament in its folder."""
@@ -184,7 +179,7 @@ class Stored:
     @property
     def journal(self) -> Path:
         """Everything that happened."""
-        return self.folder / "journal.jsonl"
+        return self.folder / journals.JOURNAL
 
     def race_id(self, start: int, attempt: int = 1) -> str:
         """What Rally calls an attempt at that start."""
@@ -252,14 +247,7 @@ def tournaments_folder() -> Path:
 
 def tournament_ids() -> list[str]:
     """The ids of all tournaments that were begun, the latest last, as their ids say."""
-    found = [file.parent.name for file in tournaments_folder().glob("*/journal.jsonl") if file.is_file()]
-    return sorted(found, key=_begun)
-
-
-def _begun(tournament_id: str) -> tuple[str, int, str]:
-    """What the end of an id says of when it was made: date and time, and which one in that second."""
-    when = _MADE_AT.search(tournament_id)
-    return (when[1], int(when[2] or 1), tournament_id) if when else ("", 1, tournament_id)
+    return journals.ids_in(tournaments_folder())
 
 
 def find_tournament(tournament_id: str) -> Stored:
@@ -332,16 +320,11 @@ def stored_options(history: History) -> TournamentOptions:
         if isinstance(given.get(name), str):
             given[name] = parse_pairs(given[name], name)
     if isinstance(given.get("car"), str):
-        given["car"] = parse_car_names(given["car"])
+        given["car"] = separated(given["car"])
     options: TournamentOptions = built(TournamentOptions, given, "options")
     return options
 
 
 def new_id(name: str) -> str:
     """An id for a tournament that is about to be planned."""
-    base = f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"
-    number, chosen = 1, base
-    while (tournaments_folder() / chosen).exists():
-        number += 1
-        chosen = f"{base}-{number}"
-    return chosen
+    return journals.new_id(tournaments_folder(), name)

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddock.cars import combine, load_cars, parse_car_names
+from paddock.cars import combine, load_cars
 from paddock.errors import UsageError
+from paddock.plain_values import separated
 
 CARS = load_cars()
 ONE_OF_EACH = [
@@ -79,7 +80,7 @@ def test_only_mixins() -> None:
     with pytest.raises(UsageError, match=r"only 'index-buffer-30' and 'gc-z'") as error:
         combine(["index-buffer-30", "gc-z"], CARS)
     example = str(error.value).rstrip(".").split()[-1]
-    assert combine(parse_car_names(example), CARS).names == ("1gheap", "gc-z", "index-buffer-30")
+    assert combine(separated(example), CARS).names == ("1gheap", "gc-z", "index-buffer-30")
 
 
 def test_no_car_at_all() -> None:
@@ -147,4 +148,4 @@ def test_wrong_parameters(parameters: dict, sentence: str) -> None:
 @given(st.lists(st.from_regex(r"[a-z0-9-]+", fullmatch=True)), st.sampled_from([",", ", ", " ,", ",,"]))
 def test_names_on_the_command_line(names: list[str], separator: str) -> None:
     """Splitting undoes joining, whatever spaces and empty parts stand between."""
-    assert parse_car_names(separator.join(names)) == names
+    assert separated(separator.join(names)) == names

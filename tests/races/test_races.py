@@ -64,11 +64,6 @@ def raced_in_test_mode(track: str, searches: int, *words: str) -> dict:
     return finished
 
 
-def test_the_track_logs() -> None:
-    """As it is: every document and every query."""
-    raced_in_test_mode("logs", 7)
-
-
 def test_a_full_race_of_200_000_documents_is_summed_up_for_people() -> None:
     """The summary has every figure that it promises, and the command that it prints is the one that ran."""
     words = ("--documents", "200000", "--params", "warmup_time_period:0", "--user-tags", "purpose:test")
@@ -181,10 +176,9 @@ def a_cluster(tmp_path: Path) -> Iterator[str]:
         yield f"127.0.0.1:{node.port}"
 
 
-def test_an_existing_cluster_is_raced_and_left_alone(a_cluster: str) -> None:
+def test_the_track_logs_on_an_existing_cluster_that_is_left_alone(a_cluster: str) -> None:
     """--target-hosts starts no node and ends none."""
-    finished = race("--target-hosts", a_cluster, "--test-mode")
-    assert bulk(finished)["documents"] == 1000
+    finished = raced_in_test_mode("logs", 7, "--target-hosts", a_cluster)
     assert "--pipeline=benchmark-only" in finished["command"]
     import urllib.request
 

@@ -347,6 +347,9 @@ def test_a_control_has_a_node_of_its_own_where_contenders_have(definition: Write
     assert len(distinct(clusters_of(tournament))) == 3
     assert read_tournament(file, TournamentOptions(quick=True)).control is None
     assert read_tournament(file, TournamentOptions(quick=True, control=True)).control is not None
+    alike = [{"name": name, "level": name, "cars": ["2gheap"]} for name in ("1s", "30s")]
+    sharing = read_tournament(definition("sharing", contenders=alike, control=True), TournamentOptions())
+    assert len(distinct(clusters_of(sharing))) == 1
     assert read_tournament(file, TournamentOptions(no_control=True)).control is None
     assert read_tournament(file, TournamentOptions(apart=True)).control is None
     levels = read_tournament(definition(control=True))
