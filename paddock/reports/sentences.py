@@ -229,11 +229,12 @@ def course(result: Result) -> str:
     counted, void = len(figures.counting_laps(result)), len(figures.void_laps(result))
     warmup = sum(1 for lap in result.laps if lap.warmup and lap.void is None)
     starts = len({lap.start for lap in result.laps})
+    run = "in one run" if result.tournament.is_there else f"in {numbers.plural(starts, 'start')} of the node"
     load = numbers.share(result.efficiency)
     measured = "" if result.efficiency is None else f"; {load} of the time from first to last lap was measured load"
     return (
         f"{numbers.plural(counted, 'lap')} counted, {numbers.plural(warmup, 'warm-up lap')} and "
-        f"{numbers.plural(void, 'void lap')} did not, in {numbers.plural(starts, 'start')} of the node. It began at "
+        f"{numbers.plural(void, 'void lap')} did not, {run}. It began at "
         f"{numbers.moment(result.began)}, took {numbers.duration(result.seconds)} and ended because of: "
         f"{result.stopped}{measured}."
     )

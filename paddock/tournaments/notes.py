@@ -88,7 +88,7 @@ def all_notes(
         *_void_laps(laps),
         *_starts(history, tournament),
         *_end(history, tournament, stopped),
-        *_reach(pairs),
+        *(() if tournament.is_there else _reach(pairs)),  # it is not started anew
         *_cautions(history, tournament, laps, shares(undisturbed(headroom), rates)),
         *_clusters(tournament, history),
         *_warm_up(history, tournament, cut),

@@ -12,7 +12,7 @@ import pytest
 from paddock.errors import FileError, RaceError, UsageError
 from paddock.race.clusters import ClusterOptions
 from paddock.rally.nodes import Nodes
-from paddock.reports.sentences import setup
+from paddock.reports.sentences import course, setup
 from paddock.reports.verdicts import verdict_section
 from paddock.reports.write import build
 from paddock.tournaments import TournamentOptions
@@ -158,6 +158,18 @@ def test_a_cluster_that_is_there_has_no_disk_here(fake_laps: Behave, definition:
     own = hold(definition(blocks=1))
     assert "file system" in own.circumstances
     assert "file system" not in hosted.circumstances
+
+
+def test_of_a_cluster_that_is_there_no_starts_are_told(fake_laps: Behave, definition: Write) -> None:
+    """Nobody starts it, so no claim is said to need more starts."""
+    there = [{"name": "a", "target_hosts": "a:9200"}, {"name": "b", "target_hosts": "b:9200"}]
+    hosted = hold(definition(challenge="settings", contenders=there, baseline="a", blocks=8))
+    assert hosted.main.verdicts[0].pairs
+    assert not any("start" in note for note in hosted.notes)
+    assert "void laps did not, in one run." in course(hosted)
+    own = hold(definition(blocks=8))
+    assert any("One start: a claim about the configuration needs" in note for note in own.notes)
+    assert "in 1 start of the node" in course(own)
 
 
 def test_a_cluster_that_is_there_is_not_planned_as_nodes(
