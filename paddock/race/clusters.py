@@ -31,6 +31,7 @@ class ClusterOptions:
 
     :param name: Rally's name of it.
     :param nodes: how many are started for it.
+    :param called: the contenders on it, by whose names client options may know it.
     """
 
     name: str
@@ -43,6 +44,7 @@ class ClusterOptions:
     nodes: int = 1
     target_hosts: str | None = None
     client_options: str | None = None
+    called: tuple[str, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True)
@@ -164,7 +166,7 @@ def limits_on(combination: cars.Combination, data: Path, fetch: bool) -> Plan:
 def _existing(asked: ClusterOptions, fetch: bool) -> tuple[Cluster, dict[str, Any]]:
     """A cluster that is there, and Rally's client options for it."""
     hosts = asked.target_hosts or ""
-    options = read_client_options(asked.client_options, hosts=hosts, cluster=asked.name)
+    options = read_client_options(asked.client_options, hosts=hosts, cluster=asked.name, called=asked.called)
     endpoint = Endpoint.from_client_options(hosts, options.values)
     version = check_cluster(endpoint) if fetch else asked.version
     if asked.version and version != asked.version:

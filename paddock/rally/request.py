@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from paddock import paths
 from paddock.engine import Engine
-from paddock.errors import FileError, UsageError
+from paddock.errors import FileError, UsageError, nearest
 from paddock.plain_values import separated
 from paddock.rally import DEFAULT_HTTP_PORT
 from paddock.rally.clusters import DEFAULT_CLUSTER, Cluster, install_arguments, installation_id, started, target_hosts
@@ -23,6 +25,15 @@ from paddock.rally.privileges import pasted_before
 OPTIONS_VARIABLE = "PADDOCK_CLIENT_OPTIONS"
 # Rally's own, which it forgets where a file names any.
 RALLYS_OPTIONS = {"timeout": 60}
+# What Rally takes out of them or understands in a way of its own (esrally/client/factory.py).
+_RALLYS_CLIENT_OPTIONS = frozenset(
+    (
+        *("use_ssl", "verify_certs", "ca_certs", "client_cert", "client_key", "timeout", "max_connections"),
+        *("basic_auth_user", "basic_auth_password", "http_auth", "api_key", "create_api_key_per_client"),
+        *("compressed", "http_compress", "enable_cleanup_closed", "static_responses"),
+    )
+)
+_LOGINS = "a login is basic_auth_user with basic_auth_password, or api_key."
 # What a printed command names in the place of a file that is only there while Rally runs.
 OPTIONS_FILE = Path("client-options.json")
 # Rally's option for machines that drive the load in the place of this one.
@@ -309,7 +320,11 @@ def _literal(text: str) -> Any:
 
 
 def read_client_options(
-    option: str | None, environment: Mapping[str, str] | None = None, hosts: str = "", cluster: str = DEFAULT_CLUSTER
+    option: str | None,
+    environment: Mapping[str, str] | None = None,
+    hosts: str = "",
+    cluster: str = DEFAULT_CLUSTER,
+    called: Sequence[str] = (),
 ) -> ClientOptions:
     """The options from --client-options (a .json file) or from PADDOCK_CLIENT_OPTIONS; nothing is written.
 
@@ -318,7 +333,8 @@ def read_client_options(
 
     :param hosts: those of --target-hosts.
     :param cluster: whose options ``values`` are to be, where those of several clusters are named.
-    :raises UsageError: if the option is no file, or the contents are no options.
+    :param called: what else it may be called there: contenders on it.
+    :raises UsageError: if the option is no file, the contents are no options, or they are of other clusters alone.
     """
     env = os.environ if environment is None else environment
     path: Path | None
@@ -336,10 +352,18 @@ def read_client_options(
         path, given = None, parse_pairs(env[OPTIONS_VARIABLE], OPTIONS_VARIABLE, private=True)
     else:
         return ClientOptions()
-    values = _understood(_of_cluster(given, cluster), hosts)
+    values = _understood(_of_cluster(given, (*called, cluster), path or OPTIONS_VARIABLE), hosts)
     if path and values == given.get(cluster):
         return ClientOptions(path, {}, values)
     return ClientOptions(None, {**_named(given), cluster: {**RALLYS_OPTIONS, **values}}, values)
+
+
+@cache
+def _known_client_options() -> frozenset[str]:
+    """Those that Rally takes for itself, and those of the client that it makes with the others."""
+    import elasticsearch  # which takes its time, and few races name client options
+
+    return frozenset(inspect.signature(elasticsearch.Elasticsearch).parameters) | _RALLYS_CLIENT_OPTIONS
 
 
 def _named(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -347,18 +371,37 @@ def _named(given: Mapping[str, Any]) -> dict[str, Any]:
     return {name: options for name, options in given.items() if isinstance(options, dict)}
 
 
-def _of_cluster(given: Mapping[str, Any], cluster: str) -> dict[str, Any]:
-    """The options of one cluster: Rally's files name clusters, a plain list of options is for any."""
+def _of_cluster(given: Mapping[str, Any], names: Sequence[str], place: object) -> dict[str, Any]:
+    """The options of one cluster: Rally's files name clusters, a plain list of options is for any.
+
+    Options of the default cluster alone are everybody's, as with Rally; beside those of others they are its own, for a
+    password that is sent to another cluster is known there.
+    """
     named = _named(given)
-    return dict(named.get(cluster, named.get(DEFAULT_CLUSTER, {}))) if named else dict(given)
+    if not named:
+        return dict(given)
+    for name in names:
+        if name in named:
+            return dict(named[name])
+    if list(named) == [DEFAULT_CLUSTER]:
+        return dict(named[DEFAULT_CLUSTER])
+    raise UsageError(
+        f"{place} has client options of {', '.join(sorted(named))}, and none of '{names[0]}': add those, by that name."
+    )
 
 
 def _understood(options: Mapping[str, Any], hosts: str) -> dict[str, Any]:
     """The same options as Rally has to be told them: it runs in another folder, and overlooks https:// before a host.
 
-    :raises UsageError: if they name a file that is not there.
+    :raises UsageError: if they name a file that is not there, or an option that nobody knows.
     """
     told = dict(options)
+    known = _known_client_options() if told else frozenset()
+    for name in set(told) - known:
+        meant = nearest(name, known, 1)
+        # What is like none of them may be a piece of a password.
+        which, what = (f"'{name}'", f"did you mean '{meant[0]}'?") if meant else ("One of them", _LOGINS)
+        raise UsageError(f"{which} is no client option that Rally or Elasticsearch's client knows: {what}")
     for name in ("ca_certs", "client_cert", "client_key"):
         if not told.get(name):
             continue

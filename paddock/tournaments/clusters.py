@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from paddock.plain_values import plain
@@ -31,15 +32,16 @@ def clusters_of(tournament: Tournament, options: TournamentOptions | None = None
     baseline = next(one for one in tournament.contenders if one.name == tournament.baseline)
     ordered = [baseline, *(one for one in tournament.raced if one is not baseline)]
     known: dict[str, ClusterOptions] = {}
-    found: dict[str, ClusterOptions] = {}
+    found: dict[str, str] = {}
     for contender in ordered:
         made_of = _made_of(tournament, contender, options)
         key = json.dumps([plain(made_of), contender.own_cluster and contender.name], sort_keys=True, default=str)
         if key not in known:
             taken = {one.name for one in known.values()}
             known[key] = ClusterOptions(_name(contender.name, taken) if known else DEFAULT_CLUSTER, **made_of)
-        found[contender.name] = known[key]
-    return {contender.name: found[contender.name] for contender in tournament.raced}
+        known[key] = replace(known[key], called=(*known[key].called, contender.name))
+        found[contender.name] = key
+    return {contender.name: known[found[contender.name]] for contender in tournament.raced}
 
 
 def distinct(clusters: Mapping[str, ClusterOptions]) -> tuple[ClusterOptions, ...]:

@@ -39,13 +39,37 @@ def test_what_rally_would_not_understand_is_told_it_in_its_own_way(
 
 
 def test_each_cluster_has_its_own(tmp_path: Path) -> None:
-    """A file, or the variable, may name several clusters; one that is not named has those of the default."""
+    """A file, or the variable, may name several clusters, by what contenders are called.
+
+    One that is not named gets nobody else's password; options of the default alone are everybody's, as with Rally.
+    """
     both = json.dumps({"default": {"api_key": "a"}, "theirs": {"api_key": "b"}})
     file = tmp_path / "clusters.json"
     file.write_text(both)
     for option, environment in ((str(file), {}), (None, {VARIABLE: both})):
-        for name, key in (("theirs", "b"), ("other", "a")):
-            assert read_client_options(option, environment, cluster=name).values["api_key"] == key
+        for cluster, called, key in (
+            ("theirs", (), "b"),
+            ("theirs", ("Theirs",), "b"),
+            ("default", ("Ours",), "a"),
+            ("default", ("theirs",), "b"),
+        ):
+            read = read_client_options(option, environment, cluster=cluster, called=called)
+            assert read.values["api_key"] == key
+        with pytest.raises(UsageError, match="has client options of default, theirs, and none of 'Another One': add"):
+            read_client_options(option, environment, cluster="another-one", called=("Another One",))
+    alone = {VARIABLE: '{"default": {"api_key": "a"}}'}
+    assert read_client_options(None, alone, cluster="other").values["api_key"] == "a"
+
+
+def test_an_option_that_nobody_knows_is_refused() -> None:
+    """Rally would fail with it, or do without an authority; what may be a piece of a password is not repeated."""
+    with pytest.raises(UsageError, match=r"'ca_cert' is no client option .*: did you mean 'ca_certs'"):
+        read_client_options(None, {VARIABLE: '{"ca_cert": "ours.pem"}'})
+    with pytest.raises(UsageError, match="basic_auth_user with basic_auth_password, or api_key") as caught:
+        read_client_options(None, {VARIABLE: "hush4711:1"})
+    assert "hush" not in str(caught.value)
+    told = {"use_ssl": True, "verify_certs": False, "request_timeout": 3, "max_connections": 9, "compressed": True}
+    assert read_client_options(None, {VARIABLE: json.dumps(told)}).values == told
 
 
 def test_a_certificate_that_is_not_there_is_named() -> None:
