@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 
 from paddock import cars
 from paddock.engine import EMBEDDED
 from paddock.engine.versions import DEFAULT_VERSION, brings_host_name, check_supported, has_index_modes
 from paddock.errors import UsageError
+from paddock.limits.asked import SWITCH
 from paddock.paths import TRACKS
 from paddock.plain_values import separated
 from paddock.tournaments import TournamentOptions
@@ -37,6 +39,7 @@ def problems(tournament: Tournament) -> Iterator[tuple[str, str]]:
         for parameter in (*contender.track_params, *tournament.track_params):
             if parameter in OWN_PARAMETERS:
                 yield f"the track parameter '{parameter}' is set by the tournament itself: leave it out.", parameter
+    yield from overridden(tournament)
     if tournament.documents and tournament.lap_documents > tournament.documents:
         yield (
             f"a lap of {tournament.lap_documents:,} documents does not fit a corpus of {tournament.documents:,}: "
@@ -159,6 +162,27 @@ def _car_problems(tournament: Tournament, contender: Contender) -> Iterator[tupl
     except UsageError as error:
         wrong = next((car for car in chosen if f"'{car}'" in str(error)), contender.name)
         yield f"the contender '{contender.name}' has cars that cannot be: {error}", wrong
+
+
+def overridden(tournament: Tournament) -> Iterator[tuple[str, str]]:
+    """A car variable that all contenders are given, and in which they differ: it would make them alike."""
+    for name, value in tournament.car_params.items():
+        others = {other: told for other, told in tournament.car_params.items() if other != name}
+        differing: dict[str, str] = {}
+        for contender in tournament.contenders:
+            if contender.target_hosts or name in contender.car_params:
+                continue
+            chosen = tournament.cars if contender.cars is None else contender.cars
+            with suppress(UsageError):  # which _car_problems says
+                made = cars.combine(list(chosen), cars.load_cars(), {**others, **contender.car_params})
+                differing.setdefault(str(made.limits if name == SWITCH else made.variables.get(name)), contender.name)
+        if len(differing) > 1:
+            both = " and ".join(f"'{one}'" for one in list(differing.values())[:2])
+            yield (
+                f"the car variable {name} is what {both} differ in, and {value} for all of them would make them alike: "
+                f"leave it out.",
+                "car_params:",
+            )
 
 
 def check_target(tournament: Tournament, options: TournamentOptions) -> None:

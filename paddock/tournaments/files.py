@@ -15,7 +15,7 @@ from paddock.files import checksum
 from paddock.plain_values import separated
 from paddock.structured_files import load_schema, read_yaml
 from paddock.tournaments import TournamentOptions
-from paddock.tournaments.checks import OWN_PARAMETERS, problems
+from paddock.tournaments.checks import OWN_PARAMETERS, overridden, problems
 from paddock.tournaments.clusters import clusters_of, distinct
 from paddock.tournaments.load_shape import unasked_processes
 from paddock.tournaments.model import Contender, Published, Tournament
@@ -355,7 +355,7 @@ def _changed(tournament: Tournament, options: TournamentOptions) -> Tournament:
             raise UsageError(f"--{name.replace('_', '-')} must be a whole number from 1 to {most:,}, but is {value:,}.")
     if (options.starts or 1) > 1 and any(one.target_hosts for one in tournament.contenders):
         raise UsageError("A cluster that is there is not started anew: leave --starts out.")
-    return replace(
+    changed = replace(
         tournament,
         cars=options.car or tournament.cars,
         blocks=options.blocks or tournament.blocks,
@@ -368,3 +368,6 @@ def _changed(tournament: Tournament, options: TournamentOptions) -> Tournament:
         track_params={**tournament.track_params, **options.params},
         car_params={**tournament.car_params, **options.car_params},
     )
+    for problem, _ in overridden(changed):
+        raise UsageError(f"--car-params: {problem}")
+    return changed

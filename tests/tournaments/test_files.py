@@ -269,3 +269,20 @@ def test_names_of_parameters_are_texts(definition: Write, params: dict[str, Any]
     """YAML reads a bare 1 as a number, which nothing is called."""
     with pytest.raises(FileError, match="1 is not of type 'string'"):
         read_tournament(definition(**params))
+
+
+@pytest.mark.parametrize(
+    ("tournament", "name", "value"),
+    [
+        ("heap", "heap_size", "2g"),
+        ("gc", "garbage_collector", "z"),
+        ("index-buffer", "index_buffer_size", "40%"),
+        ("hardware", "limits", "off"),
+    ],
+)
+def test_what_contenders_differ_in_is_given_to_none_of_them(tournament: str, name: str, value: str) -> None:
+    """A car variable for all of them wins over their cars: they would be alike, and be called equivalent."""
+    with pytest.raises(UsageError, match=f"--car-params: the car variable {name} is what '.*' and '.*' differ in"):
+        read_tournament(find_file(tournament), TournamentOptions(car_params={name: value}))
+    changed = read_tournament(find_file(tournament), TournamentOptions(car_params={"allow_mmap": "false"}))
+    assert changed.car_params == {"allow_mmap": "false"}
