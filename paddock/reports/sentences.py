@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from paddock import numbers
 from paddock.reports import figures
+from paddock.statistics.starts import Scope
 from paddock.tournaments.model import (
     EQUIVALENT,
     FASTER,
@@ -108,8 +109,20 @@ def _verdicts(result: Result, names_best: bool) -> str:
     if all(verdict.ratio is None for verdict in found):
         return f"Nothing can be said: no contender has a valid pair with the baseline {baseline}."
     if len(found) == 1:
-        return _clause(result.main, found[0], baseline) + "."
-    return _grouped(result) if len(found) <= NAMED_CONTENDERS else _counted(result, names_best)
+        said = _clause(result.main, found[0], baseline)
+    else:
+        said = _grouped(result) if len(found) <= NAMED_CONTENDERS else _counted(result, names_best)
+    return f"{said}{_reach(result)}."
+
+
+def _reach(result: Result) -> str:
+    """For whom the verdicts hold, where that is not the configuration: what a JVM is lucky in, another is not.
+
+    Sizes of indices have no luck, and of a cluster that is there nobody starts another.
+    """
+    decided = {one.scope for one in result.main.verdicts if one.verdict in (FASTER, SLOWER, EQUIVALENT)}
+    said = sorted(decided - {Scope.CONFIGURATION.value})
+    return f", {said[0]}" if said and result.main.metric.name != "bytes/doc" and not result.tournament.is_there else ""
 
 
 def _grouped(result: Result) -> str:
@@ -131,7 +144,7 @@ def _grouped(result: Result) -> str:
     if silent:
         pairs_of = "it has" if len(silent) == 1 else "they have"
         clauses.append(f"{_listed(silent)} cannot be compared, because {pairs_of} no valid pair")
-    return "; ".join(clauses) + "."
+    return "; ".join(clauses)
 
 
 def _clause(measured: MetricResult, verdict: Verdict, baseline: str) -> str:
@@ -174,7 +187,7 @@ def _counted(result: Result, names_best: bool) -> str:
             f"; the largest gain is that of {best.contender}: {numbers.ratio(best.ratio)} times "
             f"the baseline's {metric.name} ({_limits(best)})"
         )
-    return first + "."
+    return first
 
 
 def _listed(parts: list[str]) -> str:

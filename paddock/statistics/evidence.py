@@ -27,8 +27,10 @@ thousand: the one thing believed beforehand is that no ratio exceeds a thousand.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +58,13 @@ def log_evidence(differences: Sequence[float]) -> NDArray[np.float64]:
     """Give log E after each block, against the hypothesis that contender and baseline are the same."""
     values = np.asarray(differences, dtype=np.float64)
     return _log_e(np.cumsum(values), np.cumsum(values**2))
+
+
+@cache
+def fewest_pairs(alpha: float = 0.05) -> int:
+    """With how many pairs the evidence can suffice at all: as many as it takes if all say the same."""
+    same = _DISTANCES * math.log(FARTHEST_RATIO)
+    return next(n for n in itertools.count(1) if (_log_e(n * same, n * same**2) >= math.log(1 / alpha)).any())
 
 
 def confidence_sequence(differences: Sequence[float], alpha: float = 0.05) -> tuple[float, float]:

@@ -13,6 +13,7 @@ from paddock.console import table
 from paddock.files import gibibytes
 from paddock.race.drivers import idle_processes
 from paddock.race.headroom import Headroom
+from paddock.statistics.evidence import fewest_pairs
 from paddock.statistics.signed_rank import fewest_differences, smallest_difference
 from paddock.statistics.starts import FEWEST_STARTS
 from paddock.tournaments import durations
@@ -22,7 +23,7 @@ from paddock.tournaments.durations import Experience, driver_load, phase_seconds
 from paddock.tournaments.headroom import headroom_sentence, shares, undisturbed
 from paddock.tournaments.load_shape import load_shape
 from paddock.tournaments.model import Contender, Tournament
-from paddock.tournaments.pairing import ALPHA
+from paddock.tournaments.pairing import ALPHA, rivals
 from paddock.tournaments.schedule import Start, make_schedule
 
 
@@ -261,10 +262,12 @@ def _schedule(plan: Plan) -> Iterator[str]:
 def _cautions(plan: Plan) -> Iterator[str]:
     tournament = plan.tournament
     left_out = len(plan.schedule) - plan.fits
-    if left_out:
+    if plan.seconds[0] > tournament.budget_minutes * 60:
+        whole = "it is held to its end" if tournament.node_level else "it will end early, between two blocks"
+        others = ", and no other is held" if left_out else ""
+        yield f"Caution: one start takes longer than the budget; {whole}{others}."
+    elif left_out:
         yield f"Caution: only {plan.fits} of {len(plan.schedule)} starts fit the budget; --budget gives more minutes."
-    elif plan.minutes > tournament.budget_minutes:
-        yield "Caution: one start takes longer than the budget; it will end early, between two blocks."
     several = not tournament.node_level and len(together(tournament)) > 1
     least = " for the cluster with least of it" if several else ""
     if few := few_for_rates(plan.warmup_seconds, plan.warmup_documents):
@@ -273,9 +276,13 @@ def _cautions(plan: Plan) -> Iterator[str]:
             f"documents{least}, {few}."
         )
     yield from (f"Caution: {text}" for text in _lap_cautions(plan) if text)
-    if tournament.starts == 1 and not tournament.node_level and not tournament.is_there:
-        yield "One start: what is found holds for that JVM; more --starts make it a claim about the configuration."
-    if tournament.stop_early:
+    alpha = ALPHA / len(rivals(tournament))
+    needed = max(FEWEST_STARTS, fewest_differences(alpha))
+    if tournament.starts < needed and not tournament.node_level and not tournament.is_there:
+        alone = tournament.starts == 1
+        launched, jvms = "One start" if alone else f"{tournament.starts} starts", "that JVM" if alone else "their JVMs"
+        yield f"{launched}: what is found holds for {jvms}; --starts {needed} makes it a claim about the configuration."
+    if tournament.stop_early and plan.resolution.units >= fewest_pairs(alpha):
         alone = " A contender for which it does sooner gets no further laps." if tournament.drops else ""
         yield f"It ends early if the evidence suffices for all.{alone}"
 

@@ -103,7 +103,7 @@ def test_equivalent_headline() -> None:
     """One equivalent contender is said to be so, with its interval."""
     main = replace(undecided().main, verdicts=(verdict(EQUIVALENT, 1.004, 0.985, 1.02),))
     text = sentences.headline(replace(undecided(), main=main))
-    assert text == "b is equivalent to mmapfs: 1.00 times its docs/s (95 % interval 0.98 to 1.02)."
+    assert text == "b is equivalent to mmapfs: 1.00 times its docs/s (95 % interval 0.98 to 1.02), for this JVM."
 
 
 def about_disk(*verdicts: Verdict, **prices: tuple[Verdict, ...]) -> str:

@@ -11,7 +11,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddock.statistics.evidence import confidence_sequence, log_evidence
+from paddock.statistics.evidence import confidence_sequence, fewest_pairs, log_evidence
 
 logs = st.lists(st.floats(-1, 1, allow_subnormal=False), min_size=1, max_size=60)
 
@@ -88,3 +88,17 @@ def test_constant_differences():
     """Blocks that all say the same are no division by zero."""
     low, high = confidence_sequence([0.1] * 40)
     assert low < 0.1 < high
+
+
+@pytest.mark.parametrize("rivals", [1, 2, 4])
+def test_so_few_pairs_are_never_enough(rivals: int) -> None:
+    """However large a difference, and however alike in all blocks: one pair fewer does not suffice."""
+    alpha = 0.05 / rivals
+    fewest = fewest_pairs(alpha)
+
+    def enough(pairs: int) -> bool:
+        sizes = np.geomspace(1e-4, 6, 400)
+        return any(log_evidence([size] * pairs)[-1] >= math.log(1 / alpha) for size in sizes)
+
+    assert not enough(fewest - 1)
+    assert enough(fewest)

@@ -100,9 +100,13 @@ def test_the_last_decision_ends_it(fake_laps: Behave, definition: Write) -> None
 def test_the_plan_says_it(definition: Write) -> None:
     """Of three and more contenders that may end early; of two the decision ends it."""
     alone = "A contender for which it does sooner gets no further laps."
-    assert alone in render_plan(make_plan(read_tournament(definition(contenders=FOUR)), 1))
+    assert alone in render_plan(make_plan(read_tournament(definition(contenders=FOUR, blocks=20)), 1))
+    few = render_plan(make_plan(read_tournament(definition(contenders=FOUR, blocks=12)), 1))
+    assert "It ends early" not in few  # so few pairs can never be evidence enough
     assert alone not in render_plan(make_plan(read_tournament(definition()), 1))
-    assert alone not in render_plan(make_plan(read_tournament(definition(contenders=FOUR, drop_decided=False)), 1))
+    assert alone not in render_plan(
+        make_plan(read_tournament(definition(contenders=FOUR, drop_decided=False, blocks=20)), 1)
+    )
 
 
 def test_resume_goes_on_without_them(

@@ -7,7 +7,9 @@ from dataclasses import replace
 
 import pytest
 
+from paddock.tournaments import TournamentOptions
 from paddock.tournaments.durations import Experience, identity, lap_seconds, searching
+from paddock.tournaments.files import find_file, read_tournament
 from paddock.tournaments.model import Contender
 from paddock.tournaments.plan import make_plan, render_plan, resolvable
 from tests.tournaments.test_schedule import a_tournament
@@ -126,3 +128,14 @@ def test_orders_are_shown_in_full_on_request() -> None:
     assert "start 2, block 7:" in text
     assert "Seed 9." in text
     assert "start 1, block 3 (warm-up):" in text
+
+
+def test_how_far_a_few_starts_reach_is_said_beforehand() -> None:
+    """One start, or two, tell of their JVMs; six of the configuration. Of a start longer than the budget one thing."""
+    heap = find_file("heap")
+    two = render_plan(make_plan(read_tournament(heap, TournamentOptions(quick=True)), seed=1))
+    assert "2 starts: what is found holds for their JVMs; --starts 6 makes it a claim about the configuration." in two
+    assert "what is found holds for" not in render_plan(make_plan(read_tournament(heap), seed=1))
+    long = render_plan(make_plan(read_tournament(heap, TournamentOptions(blocks=60, budget=20.0)), seed=1))
+    assert "one start takes longer than the budget; it will end early, between two blocks, and no other is held" in long
+    assert "starts fit the budget" not in long
