@@ -6,6 +6,7 @@ Journals are long, so what one teaches is written down beside it once, when some
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import math
 import os
@@ -16,8 +17,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from paddock.cars import combine, load_cars
 from paddock.errors import PaddockError
 from paddock.files import read_record, write_json
+from paddock.limits import Limits
 from paddock.plain_values import built, plain
 from paddock.race.headroom import Headroom
 from paddock.statistics.starts import FEWEST_STARTS
@@ -79,6 +82,7 @@ class Experience:
     :param block_sds: metric -> standard deviation of the log ratios of blocks: sizes differ by less than speeds do.
     :param tournaments: how many it comes from.
     :param driver_load: as ``lap_seconds``: processor seconds of the load driver per second of load, the median.
+    :param capped: those of ``lap_seconds`` whose nodes have limits: they tell nothing of others.
     """
 
     lap_seconds: Mapping[tuple[str, str, int], float] = field(default_factory=dict)
@@ -90,6 +94,7 @@ class Experience:
     tournaments: int = 0
     between_searching_laps: Mapping[tuple[str, int, int], float] = field(default_factory=dict)
     driver_load: Mapping[tuple[str, str, int], float] = field(default_factory=dict)
+    capped: frozenset[tuple[str, str, int]] = frozenset()
 
 
 def assumed_block_sd(tournament: Tournament) -> float:
@@ -128,10 +133,32 @@ def lap_seconds(tournament: Tournament, contender: Contender, experience: Experi
     # How much slower than the model this machine has been with this track, in laps of whatever contenders.
     measured = [
         seconds / (documents / DOCS_PER_SECOND)
-        for (track, _, documents), seconds in experience.lap_seconds.items()
-        if track == tournament.track
+        for (track, what, documents), seconds in experience.lap_seconds.items()
+        if track == tournament.track and (track, what, documents) not in experience.capped
     ]
-    return guess * (statistics.median(measured) if measured else 1.0)
+    return guess * (statistics.median(measured) if measured else 1.0) / _share_of_cores(tournament, contender)
+
+
+def _share_of_cores(tournament: Tournament, contender: Contender) -> float:
+    """Of this machine's cores, those that limits leave to the contender's node; 1 without such limits."""
+    limits = _limits(tournament, contender)
+    most = [limits.quota, limits.cores, len(limits.cpus) or None]
+    own = min((one for one in most if one is not None), default=None)
+    return 1.0 if own is None else min(1.0, own / (os.cpu_count() or 1))
+
+
+_all_cars = functools.cache(load_cars)
+
+
+def _limits(tournament: Tournament, contender: Contender) -> Limits:
+    """What its node may have at most."""
+    chosen = tournament.cars if contender.cars is None else contender.cars
+    if contender.target_hosts or not chosen:
+        return Limits()
+    try:
+        return combine(list(chosen), _all_cars(), {**tournament.car_params, **contender.car_params}).limits
+    except PaddockError:
+        return Limits()  # cars of an earlier tournament that are there no longer
 
 
 def pause_seconds(tournament: Tournament, experience: Experience) -> float:
@@ -212,11 +239,15 @@ _LATEST = 20
 
 @dataclass(frozen=True)
 class LapExperience:
-    """Laps of one contender: medians of their seconds of load, and of the load driver's processor seconds in each."""
+    """Laps of one contender: medians of their seconds of load, and of the load driver's processor seconds in each.
+
+    :param capped: whether its node had limits.
+    """
 
     identity: str
     seconds: float
     driver_load: float | None
+    capped: bool = False
 
 
 @dataclass(frozen=True)
@@ -247,11 +278,13 @@ def gather_experience() -> Experience:
     """From the latest tournaments that have ended; one whose files cannot be read any more is left out."""
     lessons = [lesson for one in tournament_ids()[-_LATEST:] if (lesson := _lesson(Stored(one))) is not None]
     laps = [((one.track, lap.identity, one.lap_documents), lap) for one in lessons for lap in one.laps]
+    # Whatever happens beside a load takes a node with limits longer, and all that are alive beside it wait for it.
+    free = [one for one in lessons if not any(lap.capped for lap in one.laps)] or lessons
     return Experience(
         lap_seconds=_medians((key, lap.seconds) for key, lap in laps),
-        between_laps=_median(one.pause for one in lessons if not one.searches) or SECONDS_BETWEEN_LAPS,
-        per_start=_median(one.per_start for one in lessons) or SECONDS_PER_START,
-        restart=_median(one.restart for one in lessons) or SECONDS_PER_RESTART,
+        between_laps=_median(one.pause for one in free if not one.searches) or SECONDS_BETWEEN_LAPS,
+        per_start=_median(one.per_start for one in free) or SECONDS_PER_START,
+        restart=_median(one.restart for one in free) or SECONDS_PER_RESTART,
         block_sds=_medians((one.metric, one.block_sd) for one in lessons),
         start_sds=_medians((one.metric, one.start_sd) for one in lessons),
         tournaments=len(lessons),
@@ -259,6 +292,7 @@ def gather_experience() -> Experience:
             ((one.track, one.lap_documents, one.searches), one.pause) for one in lessons if one.searches
         ),
         driver_load=_medians((key, lap.driver_load) for key, lap in laps),
+        capped=frozenset(key for key, lap in laps if lap.capped),
     )
 
 
@@ -291,6 +325,7 @@ def _learn(history: History, tournament: Tournament) -> Lesson | None:
     who = {contender.name: identity(tournament, contender) for contender in tournament.raced}
     seconds = _medians((who[lap.contender], lap.seconds) for lap in counting(laps))
     driver = _medians((who[lap.contender], lap.driver_load) for lap in counting(laps))
+    capped = {who[one.name] for one in tournament.raced if _limits(tournament, one)}
     side_by_side = runs_side_by_side(tournament)
     pauses: list[float] = []
     per_start: list[float] = []
@@ -328,7 +363,7 @@ def _learn(history: History, tournament: Tournament) -> Lesson | None:
         tournament.lap_documents,
         tournament.searches,
         tournament.metric.name,
-        tuple(LapExperience(one, value, driver.get(one)) for one, value in seconds.items()),
+        tuple(LapExperience(one, value, driver.get(one), one in capped) for one, value in seconds.items()),
         _median(pauses),
         _median(per_start),
         _median(one.block for one in varying) if enough else None,

@@ -279,8 +279,11 @@ def _cautions(plan: Plan) -> Iterator[str]:
     alpha = ALPHA / len(rivals(tournament))
     needed = max(FEWEST_STARTS, fewest_differences(alpha))
     if tournament.starts < needed and not tournament.node_level and not tournament.is_there:
-        alone = tournament.starts == 1
-        launched, jvms = "One start" if alone else f"{tournament.starts} starts", "that JVM" if alone else "their JVMs"
+        single = tournament.starts == 1
+        launched, jvms = (
+            "One start" if single else f"{tournament.starts} starts",
+            "that JVM" if single else "their JVMs",
+        )
         yield f"{launched}: what is found holds for {jvms}; --starts {needed} makes it a claim about the configuration."
     if tournament.stop_early and plan.resolution.units >= fewest_pairs(alpha):
         alone = " A contender for which it does sooner gets no further laps." if tournament.drops else ""

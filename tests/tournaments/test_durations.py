@@ -52,6 +52,17 @@ def test_a_tournament_teaches_laps_pauses_and_noise(
     assert gather_experience().tournaments == 0
 
 
+def test_nodes_with_limits_teach_of_themselves(fake_laps: Callable[..., None], definition: Callable[..., Path]) -> None:
+    """The minutes of tournaments without limits stay what they were."""
+    contenders = [{"name": "1s", "level": "1s"}, {"name": "30s", "level": "30s", "cars": ["1gheap", "limit-half-core"]}]
+    file = definition(contenders=contenders, cars=["1gheap"], stop_early=False)
+    run_tournament(str(file), TournamentOptions(seed=1), prepare_without_elasticsearch)
+    learned = gather_experience()
+    assert len(learned.lap_seconds) == 2
+    (capped,) = learned.capped
+    assert "limit-half-core" in capped[1]
+
+
 def test_another_version_is_another_contender() -> None:
     """What laps of an old Elasticsearch took says nothing of those of a new one."""
     tournament = read_tournament(find_file("versions"))

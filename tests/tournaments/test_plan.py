@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import replace
 
 import pytest
@@ -81,6 +82,18 @@ def test_experience_with_other_contenders_corrects_the_guess() -> None:
     guess = lap_seconds(tournament, tournament.contenders[0], Experience())
     slow = Experience({("apache", "something else", 30_000): 2.0})
     assert lap_seconds(tournament, tournament.contenders[0], slow) == pytest.approx(2 * guess)
+
+
+def test_a_node_with_limits_says_nothing_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its laps are its own; and where it has none yet, it is expected to be as slow as its share of the cores."""
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    tournament = a_tournament(2)
+    first, second = tournament.contenders
+    guess = lap_seconds(tournament, first, Experience())
+    half = ("apache", "half a core", 30_000)
+    assert lap_seconds(tournament, first, Experience({half: 9.0}, capped=frozenset([half]))) == guess
+    capped = replace(second, cars=("1gheap", "limit-half-core"))
+    assert lap_seconds(tournament, capped, Experience()) == pytest.approx(4 * guess)
 
 
 def test_only_whole_groups_of_starts_fit_a_budget() -> None:
