@@ -10,9 +10,19 @@ from typing import Any
 import jsonschema
 import yaml
 
-from paddock.errors import FileError
+from paddock.errors import FileError, nearest
 from paddock.paths import SCHEMAS
 
+# What the schema's types are called in sentences.
+_KINDS = {
+    "string": "a text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "array": "a list",
+    "object": "an object of names and values",
+    "null": "nothing",
+}
 # libyaml's parser takes a tenth of the time, where PyYAML has been built with it.
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -67,10 +77,39 @@ def _check_schema(path: Path, value: Any, schema_name: str, root: yaml.Node | No
     validator = jsonschema.Draft7Validator(load_schema(schema_name))
     errors = sorted(validator.iter_errors(value), key=lambda error: list(map(str, error.absolute_path)))
     if errors:
-        error = jsonschema.exceptions.best_match(errors)
+        # A key that is misspelt is missing, too: what is there is said first.
+        error = jsonschema.exceptions.best_match([one for one in errors if _unknown_keys(one)] or errors)
+        keys = [*error.absolute_path, *_unknown_keys(error)[:1]]
         place = ".".join(map(str, error.absolute_path))
         where = f" (at '{place}')" if place else ""
-        raise FileError(path, f"{error.message}{where}.", _line_of(root, error.absolute_path))
+        raise FileError(path, f"{_problem(error)}{where}.", _line_of(root, keys))
+
+
+def _unknown_keys(error: jsonschema.ValidationError) -> list[str]:
+    """The keys that an object may not have, in their order; none of another mistake."""
+    if error.validator != "additionalProperties" or not isinstance(error.instance, dict):
+        return []
+    return [str(key) for key in error.instance if key not in error.schema.get("properties", {})]
+
+
+def _problem(error: jsonschema.ValidationError) -> str:
+    """What is wrong, without the place."""
+    if unknown := _unknown_keys(error):
+        known = error.schema.get("properties", {})
+        meant = nearest(unknown[0], known, 1)
+        there = f"perhaps '{meant[0]}' is meant" if meant else f"there are {', '.join(sorted(known))}"
+        return f"the key '{unknown[0]}' is not known here; {there}"
+    if error.validator == "required":
+        missing = next(key for key in error.validator_value if key not in error.instance)
+        return f"the key '{missing}' is missing"
+    if error.validator == "type" and error.absolute_path:
+        wanted = [error.validator_value] if isinstance(error.validator_value, str) else error.validator_value
+        kinds = " or ".join(_KINDS.get(one, one) for one in wanted)
+        number = "string" in wanted and isinstance(error.instance, int | float)
+        return (
+            f"'{error.absolute_path[-1]}' must be {kinds}, but is {error.instance!r}" + ": put it into quotes" * number
+        )
+    return str(error.message)
 
 
 def _line_of(root: yaml.Node | None, keys: Iterable[Any]) -> int | None:

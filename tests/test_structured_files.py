@@ -49,9 +49,9 @@ def test_a_good_file_is_read(tmp_path: Path) -> None:
     [
         ("name: x\nlist: [1\n", 3, "not valid YAML"),
         ("name: x\nname: y\n", 2, "'name' stands here twice"),
-        ("name: x\nlist:\n- size: 1\n- size: big\n", 4, "'big' is not of type 'integer'"),
-        ("name: x\nsize: 3\n", 1, "'size' was unexpected"),
-        ("list: []\n", 1, "'name' is a required property"),
+        ("name: x\nlist:\n- size: 1\n- size: big\n", 4, "'size' must be a whole number, but is 'big'"),
+        ("name: x\nsize: 3\n", 2, "the key 'size' is not known here; there are list, name"),
+        ("list: []\n", 1, "the key 'name' is missing"),
         ("name: x\n\tlist: []\n", 2, "not valid YAML"),
     ],
 )

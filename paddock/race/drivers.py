@@ -55,8 +55,8 @@ def lap_parameters(params: Mapping[str, Any], further_arguments: Sequence[str], 
     elif len(hosts) < 2 and asked > rallys_processes():
         raise UsageError(
             f"{PROCESSES} is {asked}, but Rally has one process for each core of a load driver, and this machine has "
-            f"{rallys_processes()}: ask for {rallys_processes()} at most, or name more machines with --rally-args "
-            f"'{LOAD_DRIVER_HOSTS}=...'."
+            f"{rallys_processes()}: ask for {rallys_processes()} at most; a race (./inv race) can name more machines, "
+            f"with --rally-args '{LOAD_DRIVER_HOSTS}=...'."
         )
     chosen = {PROCESSES: asked} if asked > 1 and PROCESSES not in params else {}
     if asked > 1 and len(hosts) > 1 and params.get(RENDEZVOUS) is None:

@@ -118,11 +118,16 @@ def _verdicts(result: Result, names_best: bool) -> str:
 def _reach(result: Result) -> str:
     """For whom the verdicts hold, where that is not the configuration: what a JVM is lucky in, another is not.
 
-    Sizes of indices have no luck, and of a cluster that is there nobody starts another.
+    Sizes of indices have no luck.
     """
     decided = {one.scope for one in result.main.verdicts if one.verdict in (FASTER, SLOWER, EQUIVALENT)}
     said = sorted(decided - {Scope.CONFIGURATION.value})
-    return f", {said[0]}" if said and result.main.metric.name != "bytes/doc" and not result.tournament.is_there else ""
+    if not said or result.main.metric.name == "bytes/doc":
+        return ""
+    if result.tournament.is_there:  # nobody starts another
+        alone = result.tournament.on_target_hosts
+        return ", for this cluster as it runs" if alone else ", for these clusters as they run"
+    return f", {said[0]}"
 
 
 def _grouped(result: Result) -> str:

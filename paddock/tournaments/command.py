@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from paddock import paths
-from paddock.console import print_result, say
+from paddock.console import print_result, say, warn
 from paddock.errors import FileError, Interrupted, MachineError, UsageError
 from paddock.files import is_locked, locked, read_record, write_json
 from paddock.plain_values import plain
@@ -92,6 +92,8 @@ def run_tournament(
         checked = check_races(setting, fetch=False)
         plan = replace(plan, headroom=known_headroom(tournament, checked.corpus_of))
         print_result("\n".join([render_plan(plan, orders=True), "", "Commands:", *checked.commands]))
+        for note in checked.notes:
+            warn(note)
         return None
     with _only_one():
         checked = check_races(setting, fetch=True)
@@ -158,7 +160,7 @@ def _run(setting: Setting, journal: Journal, keep: Callable[[Result], object]) -
 
 def _circumstances(options: TournamentOptions, tournament: Tournament) -> dict[str, str]:
     """This machine and the software on it, for the report."""
-    data = None if options.target_hosts or tournament.is_there else Path(options.data_path or paths.benchmarks_folder())
+    data = None if tournament.is_there else Path(options.data_path or paths.benchmarks_folder())
     return {**circumstances(data), "Python": platform.python_version(), "Paddock": paddock_version()}
 
 

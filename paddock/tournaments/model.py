@@ -156,11 +156,12 @@ class Tournament:
     control: Contender | None = None
     driver_processes: int = 1
     drop_decided: bool = True
+    on_target_hosts: bool = False
 
     @property
     def is_there(self) -> bool:
-        """Whether its contenders are clusters that are there already: no car makes them."""
-        return all(one.target_hosts for one in self.contenders)
+        """Whether it is held on what is there already, all on one cluster or each on its own: no car makes it."""
+        return self.on_target_hosts or all(one.target_hosts for one in self.contenders)
 
     @property
     def drops(self) -> bool:

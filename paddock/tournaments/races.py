@@ -67,12 +67,14 @@ class Checked:
     :param corpora: SHA-256 by what the corpus is called.
     :param software: versions of the Elasticsearch and the Java that are started, one for each kind of start.
     :param corpus_of: contender -> its corpus, where that is there and one of ours.
+    :param notes: sentences that the user should read.
     """
 
     commands: tuple[str, ...]
     corpora: Mapping[str, str]
     software: Mapping[str, str]
     corpus_of: Mapping[str, CorpusRecord]
+    notes: tuple[str, ...]
 
 
 def check_races(setting: Setting, fetch: bool, attempts: int = 0) -> Checked:
@@ -104,6 +106,7 @@ def check_races(setting: Setting, fetch: bool, attempts: int = 0) -> Checked:
         {f"the corpus {race.corpus.name}": race.corpus.sha256 for race in kinds.values() if race.corpus is not None},
         _software([engine for engine in engines.values() if engine is not None]),
         {name: race.corpus for names, race in kinds.items() for name in names if race.corpus is not None},
+        tuple(dict.fromkeys(note for race in kinds.values() for note in race.notes)),
     )
 
 

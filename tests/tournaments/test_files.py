@@ -140,7 +140,7 @@ def test_a_grid_of_cars_may_be_held_apart(definition: Write) -> None:
         ({"metric": "freshness p50 ms"}, r"needs the probe: add 'freshness: true'"),
         ({"blocks": 0}, r"small.yml:\d+: 0 is less than the minimum of 1"),
         ({"warmup_blocks": 2}, r"2 is less than the minimum of 3"),
-        ({"block": 3}, r"'block' was unexpected"),
+        ({"block": 3}, r"the key 'block' is not known here; perhaps 'blocks' is meant"),
         ({"lap_documents": 2_000_000}, r"a lap of 2,000,000 documents does not fit a corpus of 1,000,000"),
         ({"track_params": {"levels": ["1s"]}}, r"'levels' is set by the tournament itself"),
         ({"metric": "query p50 ms"}, r"small.yml:\d+: the metric 'query p50 ms' needs searches: add 'searches: 20'"),
@@ -184,7 +184,10 @@ def test_only_orders_come_from_the_corpus(definition: Write) -> None:
             {"name": "buffer", "level": {"settings": {"indices.memory.index_buffer_size": "30%"}}},
             r"small.yml:\d+: 'indices.memory.index_buffer_size' is a setting of the node",
         ),
-        ({"name": "x", "level": {"bulksize": 3}}, r"small.yml:\d+: .*'bulksize' was unexpected"),
+        (
+            {"name": "x", "level": {"bulksize": 3}},
+            r"small.yml:\d+: .*'bulksize' is not known here; perhaps 'bulk_size'",
+        ),
     ],
 )
 def test_contradictory_contenders_are_refused(definition: Write, contender: dict[str, Any], sentence: str) -> None:
@@ -267,7 +270,7 @@ def test_an_unknown_tournament_gets_the_nearest_name() -> None:
 @pytest.mark.parametrize("params", [{"car_params": {1: 2}}, {"track_params": {1: 2, "bulk_size": 5}}])
 def test_names_of_parameters_are_texts(definition: Write, params: dict[str, Any]) -> None:
     """YAML reads a bare 1 as a number, which nothing is called."""
-    with pytest.raises(FileError, match="1 is not of type 'string'"):
+    with pytest.raises(FileError, match="must be a text, but is 1"):
         read_tournament(definition(**params))
 
 
@@ -286,3 +289,42 @@ def test_what_contenders_differ_in_is_given_to_none_of_them(tournament: str, nam
         read_tournament(find_file(tournament), TournamentOptions(car_params={name: value}))
     changed = read_tournament(find_file(tournament), TournamentOptions(car_params={"allow_mmap": "false"}))
     assert changed.car_params == {"allow_mmap": "false"}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ("lap_docs: 5", r":\d+: the key 'lap_docs' is not known here; perhaps 'lap_documents' is meant\.$"),
+        ("zzzz: 5", r"the key 'zzzz' is not known here; there are baseline, "),
+        ("blocks: many", r"'blocks' must be a whole number, but is 'many'"),
+        (
+            "contenders: [{name: a, version: 9.2}, {name: b}]",
+            r"'version' must be a text, but is 9\.2: put it into quotes",
+        ),
+        (
+            "contenders: [{name: a, car: [1gheap]}, {name: b}]",
+            r"'car' is not known here; perhaps 'cars' is meant \(at 'con",
+        ),
+    ],
+)
+def test_a_mistake_says_what_is_meant(tmp_path: Path, wrong: str, sentence: str) -> None:
+    """Keys that nobody knows come before those that are missing, because the one is often the other, misspelt."""
+    file = tmp_path / "one.yml"
+    key = wrong.partition(":")[0]
+    whole = {
+        "description": "A test",
+        "question": "Which?",
+        "track": "apache",
+        "challenge": "settings",
+        "baseline": "a",
+        "contenders": "[{name: a}, {name: b}]",
+        "lap_documents": 1000,
+        "warmup_blocks": 3,
+        "blocks": 6,
+        "starts": 1,
+        "budget_minutes": 5,
+    }
+    whole.pop("lap_documents" if key == "lap_docs" else key, None)
+    file.write_text("".join(f"{name}: {value}\n" for name, value in whole.items()) + wrong + "\n")
+    with pytest.raises(FileError, match=sentence):
+        read_tournament(file)
