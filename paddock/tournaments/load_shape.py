@@ -23,6 +23,14 @@ def unasked_processes(tournament: Tournament) -> int:
     return default_processes(max(load_shape(tournament, contender)[1] for contender in tournament.contenders))
 
 
+def copies(tournament: Tournament, contender: Contender) -> int:
+    """How many copies of a shard its index has in all, and so how many nodes can hold a part of it."""
+    params, level = told(tournament, contender)
+    settings = {str(name).removeprefix("index."): value for name, value in level.get("settings", {}).items()}
+    numbers = {**params, **settings}
+    return int(numbers.get("number_of_shards") or 1) * (1 + int(numbers.get("number_of_replicas") or 0))
+
+
 def told(tournament: Tournament, contender: Contender) -> tuple[dict[str, Any], Mapping[str, Any]]:
     """The track parameters of its races, and its level as an object; of a plain level the challenge says what it is."""
     params, level = {**tournament.track_params, **contender.track_params}, contender.level
@@ -32,5 +40,7 @@ def told(tournament: Tournament, contender: Contender) -> tuple[dict[str, Any], 
         "bulk-size": {"bulk_size": level},
         "bulk-clients": {"clients": level},
         "refresh-interval": {"settings": {"refresh_interval": level}},
+        "shards": {"settings": {"number_of_shards": level}},
+        "replicas": {"settings": {"number_of_replicas": level}},
     }
     return params, plain_levels.get(tournament.challenge, {}) if level is not None else {}

@@ -21,7 +21,7 @@ from paddock.tournaments.cautions import driver_bound, few_bulks, few_for_rates,
 from paddock.tournaments.clusters import clusters_of, distinct, runs_side_by_side, together
 from paddock.tournaments.durations import Experience, driver_load, phase_seconds
 from paddock.tournaments.headroom import headroom_sentence, shares, undisturbed
-from paddock.tournaments.load_shape import load_shape
+from paddock.tournaments.load_shape import copies, load_shape
 from paddock.tournaments.model import Contender, Tournament
 from paddock.tournaments.pairing import ALPHA, rivals
 from paddock.tournaments.schedule import Start, make_schedule
@@ -275,6 +275,14 @@ def _cautions(plan: Plan) -> Iterator[str]:
             f"Caution: the warm-up of a start is about {plan.warmup_seconds:.0f} s and {plan.warmup_documents:,} "
             f"documents{least}, {few}."
         )
+    for one in tournament.contenders:
+        # Where all have as many nodes, what leaves one idle is what is compared: replicas, for example.
+        if one.nodes is not None and one.nodes > (held := copies(tournament, one)):
+            yield (
+                f"Caution: '{one.name}' has {one.nodes} nodes and an index of {numbers.plural(held, 'shard')}, "
+                f"replicas included: {numbers.plural(one.nodes - held, 'node')} will hold nothing of it; "
+                f"number_of_shards or number_of_replicas in track_params give them something."
+            )
     yield from (f"Caution: {text}" for text in _lap_cautions(plan) if text)
     alpha = ALPHA / len(rivals(tournament))
     needed = max(FEWEST_STARTS, fewest_differences(alpha))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -141,6 +143,17 @@ def test_orders_are_shown_in_full_on_request() -> None:
     assert "start 2, block 7:" in text
     assert "Seed 9." in text
     assert "start 1, block 3 (warm-up):" in text
+
+
+def test_nodes_that_would_hold_nothing_are_told(definition: Callable[..., Path]) -> None:
+    """An index of one shard is on one node, however many there are."""
+    nodes = [{"name": "1", "nodes": 1}, {"name": "3", "nodes": 3}]
+    sizes = {"challenge": "settings", "baseline": "1", "contenders": nodes}
+    plan = render_plan(make_plan(read_tournament(definition(**sizes)), 1))
+    assert "Caution: '3' has 3 nodes and an index of 1 shard, replicas included: 2 nodes will hold nothing" in plan
+    spread = definition(**sizes, track_params={"number_of_shards": 3})
+    assert "will hold nothing" not in render_plan(make_plan(read_tournament(spread), 1))
+    assert "will hold nothing" not in render_plan(make_plan(read_tournament(find_file("replicas")), 1))
 
 
 def test_how_far_a_few_starts_reach_is_said_beforehand() -> None:
