@@ -223,6 +223,9 @@ def test_later_calls_hand_over_at_once(checkout: Path, environment: Path, tmp_pa
     result = call(checkout, few)
     assert result.stdout == f"<--search-root><{checkout}><--list>"
     assert result.stderr == ""
+    assert call(checkout, few, "race").stdout == f"<--search-root><{checkout}><race>"
+    # Invoke's own help of no task in particular tells of Invoke.
+    assert call(checkout, few, "--help").stdout == result.stdout
 
 
 def test_an_environment_from_another_place_is_set_up_anew(checkout: Path, environment: Path, tools: Path) -> None:

@@ -89,13 +89,13 @@ def all_notes(
         *_starts(history, tournament),
         *_end(history, tournament, stopped),
         *(() if tournament.is_there else _reach(pairs)),  # it is not started anew
+        *disturbance_notes(laps),
         *_cautions(history, tournament, laps, shares(undisturbed(headroom), rates)),
         *_clusters(tournament, history),
         *_warm_up(history, tournament, cut),
         *_read_back(laps),
         *_freshness(laps, tournament),
         *filter(None, [headroom_sentence(headroom, rates)]),
-        *disturbance_notes(laps),
         *_steadiness(history, tournament, laps),
         *tournament.notes,
     )
