@@ -93,7 +93,7 @@ def chain(_context: Context, name: str, options: ChainOptions, resume: bool = Fa
 @task(
     help=helps(
         ChainOptions,
-        budget="minutes; under 30 a coffee's chain, under 180 an hour's, else a night's (60)",
+        budget="minutes; under 30 a coffee's chain, under 300 an hour's, else a night's (60)",
         resume="go on with the latest that was cut off",
         json="print the result as JSON",
     ),
