@@ -93,7 +93,7 @@ _RACE_WORDS = {
 }
 _TOURNAMENT_WORDS = {
     "contender": "one configuration that is compared; the baseline is the one that the others are compared with",
-    "lap": "one load of documents into a fresh index for one contender",
+    "lap": "one load of documents for one contender, into a fresh index or, in a sustained tournament, one that grows",
     "block": "one lap of every contender, in random order",
     "start": "one launch of the node, with all its blocks",
     "pair": "a contender's lap and the baseline's in the same block; where contenders differ at the node, their starts",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -23,6 +24,11 @@ def unasked_processes(tournament: Tournament) -> int:
     return default_processes(max(load_shape(tournament, contender)[1] for contender in tournament.contenders))
 
 
+def _is_size(level: Any) -> bool:
+    """As tracks/shared/levels.py has it: what is neither a durability nor a time."""
+    return re.fullmatch(r"[0-9]+[kmgt]?b", str(level).lower()) is not None
+
+
 def told(tournament: Tournament, contender: Contender) -> tuple[dict[str, Any], Mapping[str, Any]]:
     """The track parameters of its races, and its level as an object; of a plain level the challenge says what it is."""
     params, level = {**tournament.track_params, **contender.track_params}, contender.level
@@ -32,5 +38,6 @@ def told(tournament: Tournament, contender: Contender) -> tuple[dict[str, Any], 
         "bulk-size": {"bulk_size": level},
         "bulk-clients": {"clients": level},
         "refresh-interval": {"settings": {"refresh_interval": level}},
+        "translog-flush": {"settings": {"translog.flush_threshold_size": level}} if _is_size(level) else {},
     }
     return params, plain_levels.get(tournament.challenge, {}) if level is not None else {}

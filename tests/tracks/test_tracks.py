@@ -76,7 +76,7 @@ ALL_TRACKS = tracks.track_names()
 CHALLENGES = [
     *("bulk-clients", "bulk-size", "burst", "codec-and-sort", "growing-data", "index-mode", "ingest"),
     *("ingest-and-search", "mapping-cost", "paced", "refresh-interval", "replicas", "settings", "shards", "store-type"),
-    "translog-flush",
+    *("sustained", "translog-flush"),
 ]
 
 TRACK_NAMES = ["apache", "apache-ecs", "app-logs", "app-logs-ecs", "logs", "syslog", "web-events"]
