@@ -93,7 +93,7 @@ _RACE_WORDS = {
 }
 _TOURNAMENT_WORDS = {
     "contender": "one configuration that is compared; the baseline is the one that the others are compared with",
-    "lap": "one load of documents for one contender, into a fresh index or, in a sustained tournament, one that grows",
+    "lap": "one load of documents into a fresh index for one contender",
     "block": "one lap of every contender, in random order",
     "start": "one launch of the node, with all its blocks",
     "pair": "a contender's lap and the baseline's in the same block; where contenders differ at the node, their starts",
@@ -109,12 +109,15 @@ _LOAD_WORDS = {
 }
 
 
-def glossary(tournament: bool) -> Section:
+def glossary(tournament: bool, growing: bool = False) -> Section:
     """The words of a report, for those who see one for the first time.
 
     :param tournament: whether it is a tournament's; otherwise it is that of a single race.
+    :param growing: whether its laps are slices of a load into indices that grow.
     """
     words = _RACE_WORDS | (_TOURNAMENT_WORDS if tournament else _LOAD_WORDS)
+    if growing:
+        words |= {"lap": "one slice of a load into its contender's own index, which grows through a start"}
     return Section("Words", facts=tuple(words.items()), folded=True)
 
 

@@ -70,7 +70,7 @@ def build(result: Result) -> Report:
         void_section(result),
         Section("Circumstances", facts=facts, folded=True),
         Section("Repeat it", (repeat,), commands=result.commands, folded=bool(result.commands)),
-        glossary(tournament=True),
+        glossary(tournament=True, growing=result.tournament.growing),
     )
     return Report(
         title=f"Tournament {tournament.name}",

@@ -6,7 +6,6 @@ import asyncio
 import json
 from collections import Counter
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import elasticsearch
@@ -234,18 +233,3 @@ def test_more_documents_than_the_corpus_are_no_mistake_where_indices_grow(tmp_pa
     check_parameters(tracks.load_track("apache"), {"lap_growing": True, "lap_documents": 10**7})
     with pytest.raises(UsageError, match="lap_documents is 10000000"):
         check_parameters(tracks.load_track("apache"), {"lap_documents": 10**7})
-
-
-def test_the_source_is_known_by_its_name() -> None:
-    """What the challenge names is registered."""
-    registered: list[str] = []
-    registry = SimpleNamespace(
-        register_track_processor=lambda one: None,
-        register_param_source=lambda name, one: registered.append(name),
-        register_runner=lambda name, one, async_runner: registered.append(name),
-        register_scheduler=lambda name, one: None,
-    )
-    from shared.registration import register
-
-    register(registry)
-    assert {"sustained-documents", "expected-sustained-documents", "roll-over"} <= set(registered)
