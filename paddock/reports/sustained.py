@@ -59,7 +59,8 @@ def sustained_section(load: SustainedLoad) -> Section:
     sentences = tuple(run_in_sentences(load.run))
     reading = (
         "The warm-up ends at the dashed line, and is left out of what is said. "
-        "The straight line is the trend; where the rate begins to fluctuate, the shaded band is the interval of when."
+        "The straight line is the trend, dashed where it may as well be chance. Where the rate begins to fluctuate, "
+        "the shaded band is the interval of when."
     )
     plot = Plot("sustained", "The load second by second", " ".join(sentences), _over_time(load), table, reading)
     return Section("How the load held", sentences, plots=(plot,), tables=(_compared(load),))
@@ -68,8 +69,8 @@ def sustained_section(load: SustainedLoad) -> Section:
 def run_in_sentences(run: LongRun) -> Iterator[str]:
     """The rate, the onset of its fluctuation and its trend, in plain sentences."""
     yield (
-        f"From second {run.begin:.0f} to {run.end:.0f} the load has {numbers.figure(run.rate)} docs/s on average; a "
-        f"second lies {numbers.share(run.fluctuation, 1)} from the level around it."
+        f"From second {run.begin:.0f} to {run.end:.0f} the load has {numbers.figure(run.rate)} docs/s on average; its "
+        f"seconds lie {numbers.share(run.fluctuation, 1)} from the level around them on average."
     )
     if run.onset:
         onset = run.onset
@@ -180,7 +181,8 @@ def _mark_findings(panel: Panel, load: SustainedLoad, scale: Scale) -> None:
     if run.trend and (mean := load.seconds.mean("documents", run.trend.begin, run.trend.end)) is not None:
         first = 2 * mean / (2 + run.trend.change)
         ends = [(run.trend.begin, first), (run.trend.end, first * (1 + run.trend.change))]
-        panel.line([(at, min(value, scale.high)) for at, value in ends], "series-2 thick")
+        kind = "series-2 thick" if run.trend.seen else "series-2 dashed"
+        panel.line([(at, min(value, scale.high)) for at, value in ends], kind)
 
 
 def _compared(load: SustainedLoad) -> Table:

@@ -65,7 +65,9 @@ class TournamentOptions:
     control: Annotated[bool, "add a twin of the baseline; without --quick there is one"] = False
     no_control: Annotated[bool, "leave the twin of the baseline out"] = False
     apart: Annotated[
-        bool, "start contenders that differ at the node one after the other, where they do not fit side by side"
+        bool,
+        "start contenders that differ at the node, or keep indices that grow, one after the other, where they do not "
+        "fit side by side",
     ] = False
     port: Annotated[
         int, "HTTP port of the node that is started (39200); more nodes get those that follow", 1, LARGEST_PORT
