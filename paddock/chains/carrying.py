@@ -92,7 +92,12 @@ def won(tournament: Tournament, winner: str) -> Settings:
         car_params=_only(contender.car_params, own, "car variable "),
         level={
             **({"settings": settings} if settings else {}),
-            **{name: value for name, value in level.items() if name != "settings" and name in own},
+            # Into which indices a load of slices goes means nothing where every lap has a fresh one.
+            **{
+                name: value
+                for name, value in level.items()
+                if name not in ("settings", "blocks_per_index") and name in own
+            },
         },
         track_params=_only(contender.track_params, own, "track parameter "),
         node={name: getattr(contender, name) for name in _NODE if name in own},

@@ -80,9 +80,11 @@ def _task(value: Mapping[str, Any], test_mode: bool) -> TaskResult:
 
 
 def _expectation(meta: Mapping[str, Any]) -> Expectation | None:
-    """What challenges/parts/paced-tasks.json and growth-step-tasks.json write down."""
+    """What the challenges sustained, paced, burst and growing-data write down."""
     if "growth-step" in meta:
         return Expectation(incidental=True)
+    if "sustained" in meta:
+        return Expectation(meta.get("sustained-documents"), float(meta.get("warmup-seconds") or 0))
     documents, seconds = meta.get("scheduled-documents"), meta.get("scheduled-seconds")
     if not documents or not seconds:
         return None

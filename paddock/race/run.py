@@ -26,8 +26,10 @@ from paddock.corpora.store import TEST_MODE_DOCUMENTS
 from paddock.errors import Interrupted
 from paddock.files import write_json
 from paddock.race.options import PreparedRace
+from paddock.race.seconds import write_seconds
 from paddock.race.summarise import summarise
 from paddock.race.summary import Expectation, Missing, NamedFigure, RaceRecord, RequestTask, Summary
+from paddock.race.sustained import load_seconds
 from paddock.rally.leftovers import RaceProcesses
 from paddock.rally.limited import limits_file, limits_held
 from paddock.rally.process import Note, TaskProgress, seconds_left
@@ -44,6 +46,7 @@ BULK_TASK = "bulk"
 # ... and the one that does so by a schedule, and can write down every bulk.
 PACED_TASK = "paced-bulk"
 LOAD_JOURNAL = "load_journal"
+SECONDS_FILE = "series.csv"
 
 
 class _Watch:
@@ -131,12 +134,15 @@ def run(race: PreparedRace) -> RaceRecord:
     samples = records / "samples.jsonl"
     samples.parent.mkdir(parents=True, exist_ok=True)
     try:
-        outcome = run_race(_with_journal(race, records), _Watch(race, samples), say, race.corpus_bytes)
+        outcome = run_race(_with_journal(race, records), _Watch(race, samples), say, _bytes_to_index(race))
     except Interrupted as stopped:
         raise Interrupted(f"{stopped} What it had measured is discarded.") from None
     for sentence in limits_held(limits_file(outcome.race_id)):
         say(sentence)
-    summary = summarise(outcome.race, read_samples(samples), {BULK_TASK: _expectation(race)})
+    taken = read_samples(samples)
+    summary = summarise(outcome.race, taken, {BULK_TASK: _expectation(race)})
+    if (seconds := load_seconds(taken, len(summary.bulk_tasks))) is not None:
+        write_seconds(seconds, records / SECONDS_FILE)
     record = RaceRecord(
         outcome.race_id,
         summary,
@@ -148,6 +154,17 @@ def run(race: PreparedRace) -> RaceRecord:
     )
     write_json(records / "summary.json", record.as_json())
     return record
+
+
+def _bytes_to_index(race: PreparedRace) -> int:
+    """For a look at the disk, which keeps twice that free: an index is smaller than the documents it is made of.
+
+    Half of those documents' size has room for it; how much a load that a clock ends will bring is not known.
+    """
+    asked = race.request.track_params.get("sustained_documents")
+    if asked is None or not race.corpus_documents:
+        return race.corpus_bytes
+    return max(race.corpus_bytes, round(race.corpus_bytes * asked / race.corpus_documents / 4))
 
 
 def _with_journal(race: PreparedRace, records: Path) -> RaceRequest:

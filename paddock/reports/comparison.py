@@ -53,7 +53,7 @@ def origin(item: Result | RaceRecord) -> dict[str, str]:
             "cars": ", ".join(tournament.cars),
             **_each(TRACK_PARAMETER, tournament.track_params),
             **_each(CAR_PARAMETER, tournament.car_params),
-            "documents per lap": f"{tournament.lap_documents:,}",
+            **dict(figures.how_long(tournament)),
             "nodes": str(tournament.nodes),
             "freshness probe": "yes" if tournament.freshness else "no",
             "searches per query and lap": str(tournament.searches),

@@ -109,12 +109,15 @@ _LOAD_WORDS = {
 }
 
 
-def glossary(tournament: bool) -> Section:
+def glossary(tournament: bool, growing: bool = False) -> Section:
     """The words of a report, for those who see one for the first time.
 
     :param tournament: whether it is a tournament's; otherwise it is that of a single race.
+    :param growing: whether its laps are slices of a load into indices that grow.
     """
     words = _RACE_WORDS | (_TOURNAMENT_WORDS if tournament else _LOAD_WORDS)
+    if growing:
+        words |= {"lap": "one slice of a load into its contender's own index, which grows through a start"}
     return Section("Words", facts=tuple(words.items()), folded=True)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from paddock.plain_values import built, plain
 from paddock.tournaments import pairing
 from paddock.tournaments.files import cell_name
-from paddock.tournaments.model import FASTER, Absolute, Lap, Metric, MetricResult, Result, Verdict
+from paddock.tournaments.model import FASTER, Absolute, Lap, Metric, MetricResult, Result, Tournament, Verdict
 from paddock.tournaments.pairing import Freshness, Pair
 
 
@@ -48,6 +48,18 @@ def without_common_factors(result: Result) -> Result:
         for one in told.tournament.contenders
     )
     return replace(told, tournament=replace(told.tournament, contenders=contenders), commands=result.commands)
+
+
+def how_long(tournament: Tournament) -> tuple[tuple[str, str], ...]:
+    """What a lap is, by names."""
+    length = ("documents per lap", f"{tournament.lap_documents:,}")
+    if tournament.lap_seconds is not None:
+        length = ("seconds per lap", f"{tournament.lap_seconds:g}")
+    return (
+        (length, ("indices", "one for each contender, which grows through a start"))
+        if tournament.growing
+        else (length,)
+    )
 
 
 def contenders(result: Result) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from paddock.plain_values import known
 from paddock.race.load import NORMAL, Load, LoadPhase, read_load
 from paddock.race.race_results import CONFIDENCE, QueryGrowth, Trend, growth
 from paddock.race.summary import BulkTask, Missing, NamedFigure, RaceRecord, RequestTask, Summary
+from paddock.race.sustained import SustainedLoad, sustained_load
 from paddock.rally.limited import LIMITS_FILE, limits_held
 from paddock.reports.comparison import origin
 from paddock.reports.document import Plot, Report, Section, Table, glossary, keep, render_html, render_markdown
@@ -29,6 +30,8 @@ from paddock.reports.drawing import (
     stacked,
     thousands,
 )
+from paddock.reports.sustained import sustained_as_json, sustained_headline, sustained_section
+from paddock.sampling import read_samples
 
 _MEDIAN, _P90, _ACKNOWLEDGED = "series-1", "series-2", "series-3"
 
@@ -265,6 +268,7 @@ def _figures(caption: str, figures: Sequence[NamedFigure]) -> Table:
 
 FORMAT, VERSION = "paddock-race-report", 1
 LOAD_JOURNAL_FILE = "load.jsonl"
+SAMPLES_FILE = "samples.jsonl"
 
 
 @dataclass(frozen=True)
@@ -274,12 +278,14 @@ class RaceFindings:
     :param queries: at all sizes of the data; empty unless it grew.
     :param load: the paced load; None if there was none, or its journal is not at hand.
     :param limits: what its nodes were held to and what they used, a sentence for each launch; empty without limits.
+    :param sustained: how its load held, if that went on for long enough to ask; else None.
     """
 
     record: RaceRecord
     queries: tuple[QueryGrowth, ...]
     load: Load | None
     limits: tuple[str, ...] = ()
+    sustained: SustainedLoad | None = None
 
 
 def find_out(record: RaceRecord, folder: Path) -> RaceFindings:
@@ -289,7 +295,8 @@ def find_out(record: RaceRecord, folder: Path) -> RaceFindings:
     """
     named = (record.race.get("track-params") or {}).get("load_journal")
     load = read_load(Path(named) if named else folder / LOAD_JOURNAL_FILE)
-    return RaceFindings(record, growth(record.race), load, tuple(limits_held(folder / LIMITS_FILE)))
+    sustained = sustained_load(read_samples(folder / SAMPLES_FILE), record.summary.bulk_tasks)
+    return RaceFindings(record, growth(record.race), load, tuple(limits_held(folder / LIMITS_FILE)), sustained)
 
 
 def build_race_report(findings: RaceFindings) -> Report:
@@ -299,6 +306,7 @@ def build_race_report(findings: RaceFindings) -> Report:
         Section("Before you conclude anything", items=summary.warnings) if summary.warnings else None,
         growth_section(findings.queries) if findings.queries else None,
         load_section(findings.load) if findings.load else None,
+        sustained_section(findings.sustained) if findings.sustained else None,
         figures_section(summary, bool(findings.queries)),
         Section("Limits", items=findings.limits) if findings.limits else None,
         Section("Circumstances", facts=(("race", record.race_id), *origin(record).items())),
@@ -317,6 +325,8 @@ def headline(findings: RaceFindings) -> str:
         return _growth_headline(findings.queries)
     if findings.load:
         return " ".join(_load_headline(findings.load))
+    if findings.sustained:
+        return sustained_headline(findings.sustained)
     return _plain_headline(findings.record.summary)
 
 
@@ -377,6 +387,7 @@ def race_report_as_json(findings: RaceFindings) -> dict[str, Any]:
         "growth": [asdict(query) for query in findings.queries],
         "load": asdict(findings.load) if findings.load else None,
         "limits": list(findings.limits),
+        "sustained": sustained_as_json(findings.sustained) if findings.sustained else None,
     }
 
 

@@ -48,7 +48,7 @@ def build(result: Result) -> Report:
         ("seed of the order", str(result.seed)),
         *((("checksum of the tournament", tournament.checksum),) if tournament.checksum else ()),
         ("unit of the verdicts", "the start of the node" if figures.unit(result) == "start" else "the block of laps"),
-        ("documents per lap", f"{tournament.lap_documents:,}"),
+        *figures.how_long(tournament),
         *((("in all contenders", cell_name(common)),) if common else ()),
         *((name, with_short_checksums(str(text))) for name, text in result.circumstances.items()),
         *(("load driver alone, into a sink", text) for text in headroom_facts(result.headroom)),
@@ -70,7 +70,7 @@ def build(result: Result) -> Report:
         void_section(result),
         Section("Circumstances", facts=facts, folded=True),
         Section("Repeat it", (repeat,), commands=result.commands, folded=bool(result.commands)),
-        glossary(tournament=True),
+        glossary(tournament=True, growing=result.tournament.growing),
     )
     return Report(
         title=f"Tournament {tournament.name}",

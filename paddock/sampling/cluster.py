@@ -31,7 +31,7 @@ PATIENCE = 10.0
 
 _NODE_PARTS = (
     "nodes.*.name,nodes.*.process.cpu.total_in_millis,nodes.*.jvm.uptime_in_millis,nodes.*.jvm.gc.collectors,"
-    "nodes.*.thread_pool.write.rejected,nodes.*.indexing_pressure.memory.total.*rejections"
+    "nodes.*.jvm.mem.heap_used_in_bytes,nodes.*.thread_pool.write.rejected,nodes.*.indexing_pressure.memory.total.*rejections"
 )
 # The indices of a data stream are hidden; a pattern that begins with their dot finds them.
 _INDICES = "*,.ds-paddock-*"

@@ -37,6 +37,9 @@ class IndexCounters:
     :param indexed: indexing operations done, replacements included.
     :param store_bytes: size as _stats reports it; Elasticsearch renews that figure every 10 s only.
     :param segment_bytes: size of the segments that a search reads, up to date; None if it was not to be had.
+    :param merge_throttled_milliseconds: that merges were made to wait so as to write slowly, all threads together.
+    :param throttled_milliseconds: indexing was, by shards whose merges had fallen behind.
+    :param translog_bytes: what a flush would take out of the translog.
     :param queries: shard queries done.
     """
 
@@ -52,6 +55,9 @@ class IndexCounters:
     merges_running: int = _at("total.merges.current")
     merges: int = _at("total.merges.total")
     merge_milliseconds: int = _at("total.merges.total_time_in_millis")
+    merge_throttled_milliseconds: int = _at("total.merges.total_throttled_time_in_millis")
+    throttled_milliseconds: int = _at("primaries.indexing.throttle_time_in_millis")
+    translog_bytes: int = _at("total.translog.uncommitted_size_in_bytes")
     refreshes: int = _at("total.refresh.total")
     refresh_milliseconds: int = _at("total.refresh.total_time_in_millis")
     flushes: int = _at("total.flush.total")
@@ -90,6 +96,7 @@ class NodeCounters:
     """One node at one moment, as it says itself; Elasticsearch renews these figures at most once a second.
 
     :param cpu_seconds: of the node's process since it started.
+    :param heap_bytes: of the heap that is in use, garbage included; 0 where the samples are from before it was noted.
     :param write_rejected: bulk requests that the write thread pool refused since the node started.
     :param pressure_rejected: requests refused because too many bytes were being indexed.
     :param process: the same process seen from outside; None for a node on another machine.
@@ -97,6 +104,7 @@ class NodeCounters:
 
     name: str
     cpu_seconds: float = 0.0
+    heap_bytes: int = 0
     collectors: Mapping[str, Collections] = field(default_factory=dict)
     write_rejected: int = 0
     pressure_rejected: int = 0
@@ -170,6 +178,7 @@ def nodes(answer: Mapping[str, Any], processes: Mapping[str, ProcessUsage]) -> d
         node_id: NodeCounters(
             name=str(value.get("name", node_id)),
             cpu_seconds=number_at(value, "process.cpu.total_in_millis") / 1000,
+            heap_bytes=number_at(value, "jvm.mem.heap_used_in_bytes"),
             collectors={
                 name: Collections(number_at(counts, "collection_count"), number_at(counts, "collection_time_in_millis"))
                 for name, counts in value.get("jvm", {}).get("gc", {}).get("collectors", {}).items()

@@ -4,6 +4,7 @@ starts        log ratios of a contender to the baseline, block by block, or star
 signed_rank   Hodges-Lehmann estimate, exact interval and p-value; Holm's procedure; how many blocks a difference needs
 evidence      the e-process: stopping early without false winners
 verdicts      better, worse, equivalent or undecided, and what would decide it
+sustained     a long series of rates: the onset of its fluctuation, and its trend
 series        without a baseline: figures far outside, durations still running, blocks to cut, a steady state
 
 All logs are natural; all ratios are contender / baseline.

@@ -11,6 +11,8 @@ laps          the lap runner's lines -> laps, those void that do not count
 pairing       laps -> figures and paired differences in each metric; cautions: what they cannot tell
 store         tournaments on disk: the journal of everything that happens, appended and fsynced; resume
 headroom      what the load driver alone can push of the contenders' loads, and how much of it they reach
+growth        slices of a load into indices that grow: what to expect of them, and how they held
+thresholds    translog flush thresholds that loads do not reach
 load_shape    bulks, clients and processes of a contender's laps
 inputs        what must not change before a tournament ends, by its checksums
 durations     how long laps and starts take, and what earlier journals say of it
@@ -63,7 +65,9 @@ class TournamentOptions:
     control: Annotated[bool, "add a twin of the baseline; without --quick there is one"] = False
     no_control: Annotated[bool, "leave the twin of the baseline out"] = False
     apart: Annotated[
-        bool, "start contenders that differ at the node one after the other, where they do not fit side by side"
+        bool,
+        "start contenders that differ at the node, or keep indices that grow, one after the other, where they do not "
+        "fit side by side",
     ] = False
     port: Annotated[
         int, "HTTP port of the node that is started (39200); more nodes get those that follow", 1, LARGEST_PORT

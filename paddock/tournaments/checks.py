@@ -23,7 +23,7 @@ _NODE_SETTINGS = ("bootstrap.", "cluster.", "discovery.", "http.", "indices.", "
 OWN_PARAMETERS = (
     *("levels", "lap_starts", "lap_order", "lap_order_seed", "lap_journal", "lap_stop_file", "lap_documents"),
     *("blocks", "warmup_blocks", "freshness_probe", "lap_phases", "lap_searches", "lap_force_merge"),
-    *("lap_read_back", "lap_dropped_file", "driver_processes"),
+    *("lap_read_back", "lap_dropped_file", "driver_processes", "lap_growing", "lap_seconds"),
 )
 
 
@@ -40,7 +40,8 @@ def problems(tournament: Tournament) -> Iterator[tuple[str, str]]:
             if parameter in OWN_PARAMETERS:
                 yield f"the track parameter '{parameter}' is set by the tournament itself: leave it out.", parameter
     yield from overridden(tournament)
-    if tournament.documents and tournament.lap_documents > tournament.documents:
+    yield from _growing_problems(tournament)
+    if tournament.documents and tournament.lap_documents > tournament.documents and not tournament.growing:
         yield (
             f"a lap of {tournament.lap_documents:,} documents does not fit a corpus of {tournament.documents:,}: "
             f"make lap_documents smaller, or documents larger.",
@@ -88,6 +89,28 @@ def problems(tournament: Tournament) -> Iterator[tuple[str, str]]:
         )
     if hosted and tournament.starts > 1:
         yield "a cluster that is there is not started anew: set starts to 1.", "starts:"
+
+
+def _growing_problems(tournament: Tournament) -> Iterator[tuple[str, str]]:
+    """What slices of a load into growing indices cannot be."""
+    if (tournament.lap_seconds is None) == (not tournament.lap_documents):
+        yield "a lap is so many documents or so many seconds: give one of lap_documents and lap_seconds.", "lap_"
+    if tournament.lap_seconds is not None and not tournament.growing:
+        yield "lap_seconds are slices of a load into growing indices: add 'growing: true'.", "lap_seconds:"
+    for contender in tournament.contenders:
+        if isinstance(contender.level, Mapping) and "blocks_per_index" in contender.level and not tournament.growing:
+            yield (
+                f"'{contender.name}' has a new index after some blocks, and every lap has a fresh one: add "
+                f"'growing: true'.",
+                contender.name,
+            )
+    looking = {name: getattr(tournament, name) for name in ("searches", "force_merge", "read_back")}
+    for name, value in looking.items():
+        if tournament.growing and value:
+            yield (
+                f"'{name}' looks at the documents of one lap alone, and indices that grow have more: leave it out.",
+                name,
+            )
 
 
 def _sharing_problems(contenders: Sequence[Contender]) -> Iterator[tuple[str, str]]:

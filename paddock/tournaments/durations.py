@@ -118,23 +118,38 @@ def identity(tournament: Tournament, contender: Contender) -> str:
     own = [f"{name} {value}" for name, value in (*node.items(), *car_params.items()) if value is not None]
     if tournament.driver_processes > 1:
         own.append(f"driver processes {tournament.driver_processes}")
+    if tournament.growing:
+        own.append("growing")
     return " ".join([plain, str(sorted(cars)), str(params), *own])
 
 
 def lap_seconds(tournament: Tournament, contender: Contender, experience: Experience) -> float:
     """Seconds of load of one lap of this contender."""
+    if tournament.lap_seconds is not None:
+        return tournament.lap_seconds
     known = experience.lap_seconds.get(_key(tournament, contender))
     if known is not None:
         return known
+    return tournament.lap_documents * _seconds_per_document(tournament, contender, experience)
+
+
+def lap_documents(tournament: Tournament, contender: Contender, experience: Experience) -> int:
+    """Documents of one lap of this contender: of a slice of so many seconds, as many as are expected."""
+    if tournament.lap_seconds is None:
+        return tournament.lap_documents
+    return int(tournament.lap_seconds / _seconds_per_document(tournament, contender, experience))
+
+
+def _seconds_per_document(tournament: Tournament, contender: Contender, experience: Experience) -> float:
+    """What nobody has measured yet."""
     size, clients = load_shape(tournament, contender)
-    bulks = tournament.lap_documents / size
     at_once = max(1, min(clients, os.cpu_count() or 1))
-    guess = tournament.lap_documents / DOCS_PER_SECOND + bulks * SECONDS_PER_BULK / at_once
+    guess = 1 / DOCS_PER_SECOND + SECONDS_PER_BULK / size / at_once
     # How much slower than the model this machine has been with this track, in laps of whatever contenders.
     measured = [
         seconds / (documents / DOCS_PER_SECOND)
         for (track, what, documents), seconds in experience.lap_seconds.items()
-        if track == tournament.track and (track, what, documents) not in experience.capped
+        if track == tournament.track and documents and (track, what, documents) not in experience.capped
     ]
     return guess * (statistics.median(measured) if measured else 1.0) / _share_of_cores(tournament, contender)
 
@@ -225,7 +240,7 @@ def driver_load(
         return known
     size, clients = load_shape(tournament, contender)
     seconds = lap_seconds(tournament, contender, experience)
-    load = expected_driver_load(tournament.lap_documents, size, seconds, headroom)
+    load = expected_driver_load(lap_documents(tournament, contender, experience), size, seconds, headroom)
     return load / min(tournament.driver_processes, clients)
 
 

@@ -229,11 +229,15 @@ def read_tournament(path: Path, options: TournamentOptions | None = None, sample
         contenders=contenders,
         metric=METRICS[metric],
         node_level=any(
-            contender.track_params or (options.apart and contender.differs_at_the_node) for contender in contenders
+            contender.track_params
+            or (options.apart and (contender.differs_at_the_node or content.get("growing", False)))
+            for contender in contenders
         ),
         corpus=content.get("corpus"),
         documents=sizes.get("documents", 0 if "corpus" in content else DEFAULT_DOCUMENTS),
-        lap_documents=sizes["lap_documents"],
+        lap_documents=sizes.get("lap_documents", 0),
+        lap_seconds=sizes.get("lap_seconds"),
+        growing=content.get("growing", False),
         blocks=sizes["blocks"],
         warmup_blocks=sizes["warmup_blocks"],
         starts=sizes["starts"],

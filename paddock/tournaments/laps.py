@@ -137,6 +137,7 @@ class Attempt:
                 for name, query in (searches.get("queries") or {}).items()
             },
             read_back=_read_back(line.get("read_back")),
+            documents_before=line.get("documents_before"),
         )
         shares = line.get("share_ms") or ()
         each = documents / len(shares) if shares else 0
@@ -308,7 +309,8 @@ def _prices(line: Mapping[str, Any], documents: int) -> dict[str, float]:
     if line.get("driver_cpu_seconds") is not None:
         prices["driver CPU s/M docs"] = line["driver_cpu_seconds"] / documents * _MILLION
     if line.get("index_figures"):
-        prices["bytes/doc"] = line["index_figures"]["store_bytes"] / documents
+        # That of a growing index is of all of its documents.
+        prices["bytes/doc"] = line["index_figures"]["store_bytes"] / (documents + (line.get("documents_before") or 0))
         if "merge_throttled_ms" in line["index_figures"]:
             prices["throttled s/M docs"] = line["index_figures"]["merge_throttled_ms"] / 1000 / documents * _MILLION
     if line.get("node_gc_ms") is not None:
@@ -317,6 +319,8 @@ def _prices(line: Mapping[str, Any], documents: int) -> dict[str, float]:
         prices["written bytes/doc"] = line["node_written_bytes"] / documents
     if line.get("node_peak_memory_bytes") is not None:
         prices["node memory MiB"] = line["node_peak_memory_bytes"] / 2**20
+    if line.get("documents_before") is not None and line.get("merge_wait_seconds") is not None:
+        prices["merge wait s/M docs"] = line["merge_wait_seconds"] / documents * _MILLION
     for name in ("p50", "p95", "p99"):
         if (line.get("latency_ms") or {}).get(name) is not None:
             prices[f"bulk {name} ms"] = line["latency_ms"][name]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -31,6 +32,11 @@ def copies(tournament: Tournament, contender: Contender) -> int:
     return int(numbers.get("number_of_shards") or 1) * (1 + int(numbers.get("number_of_replicas") or 0))
 
 
+def _is_size(level: Any) -> bool:
+    """As tracks/shared/levels.py has it: what is neither a durability nor a time."""
+    return re.fullmatch(r"[0-9]+[kmgt]?b", str(level).lower()) is not None
+
+
 def told(tournament: Tournament, contender: Contender) -> tuple[dict[str, Any], Mapping[str, Any]]:
     """The track parameters of its races, and its level as an object; of a plain level the challenge says what it is."""
     params, level = {**tournament.track_params, **contender.track_params}, contender.level
@@ -42,5 +48,6 @@ def told(tournament: Tournament, contender: Contender) -> tuple[dict[str, Any], 
         "refresh-interval": {"settings": {"refresh_interval": level}},
         "shards": {"settings": {"number_of_shards": level}},
         "replicas": {"settings": {"number_of_replicas": level}},
+        "translog-flush": {"settings": {"translog.flush_threshold_size": level}} if _is_size(level) else {},
     }
     return params, plain_levels.get(tournament.challenge, {}) if level is not None else {}

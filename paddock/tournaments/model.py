@@ -99,7 +99,10 @@ class Tournament:
     :param node_level: whether each contender is held apart, in starts of its own: then the unit is the start, and no
         lap is paired. Otherwise contenders that differ at the node have clusters side by side.
     :param baseline: name of the contender that the others are compared with.
-    :param lap_documents: documents per lap.
+    :param lap_documents: documents per lap; 0 where ``lap_seconds`` says how long it is.
+    :param lap_seconds: of a slice of the load; None where documents end a lap.
+    :param growing: whether each contender keeps its own index through the laps of a start, which grows; else every lap
+        has a fresh one.
     :param blocks: measured blocks per start (at most, if it may stop early).
     :param starts: launches of the node.
     :param margin: half-width of "equivalent", as a share (0.03 is 3 %).
@@ -157,6 +160,8 @@ class Tournament:
     driver_processes: int = 1
     drop_decided: bool = True
     on_target_hosts: bool = False
+    growing: bool = False
+    lap_seconds: float | None = None
 
     @property
     def is_there(self) -> bool:
@@ -251,6 +256,7 @@ class Lap:
     :param actions: how often the index did "refreshes", "flushes" and "merges" while the load ran; empty if unknown.
     :param answers: what each query of the lap's searches found.
     :param read_back: how many documents were read again, and by field how many differed from what was sent.
+    :param documents_before: that its index had; None of a fresh one.
     """
 
     start: int
@@ -273,6 +279,7 @@ class Lap:
     actions: Mapping[str, int] = field(default_factory=dict)
     answers: Mapping[str, Answer] = field(default_factory=dict)
     read_back: tuple[int, Mapping[str, int]] | None = None
+    documents_before: int | None = None
 
     @property
     def docs_per_second(self) -> float:

@@ -21,6 +21,7 @@ from paddock.tournaments.cautions import (
     short_laps,
 )
 from paddock.tournaments.clusters import together
+from paddock.tournaments.growth import growth_notes
 from paddock.tournaments.headroom import headroom_sentence, recorded_headroom, shares, undisturbed
 from paddock.tournaments.laps import CUT_OFF, DONE, FAILED, blocks_done
 from paddock.tournaments.model import FEWEST_FOR_P99, Lap, Tournament
@@ -92,6 +93,7 @@ def all_notes(
         *disturbance_notes(laps),
         *_cautions(history, tournament, laps, shares(undisturbed(headroom), rates)),
         *_clusters(tournament, history),
+        *growth_notes(laps, tournament),
         *_warm_up(history, tournament, cut),
         *_read_back(laps),
         *_freshness(laps, tournament),

@@ -51,8 +51,8 @@ def fitted(content: Mapping[str, Any], options: TournamentOptions, sampled: bool
 
 def _shortened(content: Mapping[str, Any], most: int, quick: bool) -> dict[str, Any]:
     """What of a tournament file changes where its laps would be longer than this number of documents."""
-    asked = {**content, **(content.get("quick", {}) if quick else {})}["lap_documents"]
-    if asked <= most or most < FEWEST_DOCUMENTS:
+    asked = {**content, **(content.get("quick", {}) if quick else {})}.get("lap_documents", 0)
+    if content.get("growing") or asked <= most or most < FEWEST_DOCUMENTS:
         return {}
     note = f"Every lap loads all {most:,} documents of the corpus; the tournament asks for laps of {asked:,}."
     quick_form = {"quick": {**content["quick"], "lap_documents": most}} if quick and "quick" in content else {}

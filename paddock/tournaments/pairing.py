@@ -30,6 +30,7 @@ METRICS = {
         Metric("driver CPU s/M docs", "s/M docs", False),
         Metric("GC s/M docs", "s/M docs", False),
         Metric("throttled s/M docs", "s/M docs", False),
+        Metric("merge wait s/M docs", "s/M docs", False),
         Metric("bytes/doc", "bytes/doc", False),
         Metric("written bytes/doc", "bytes/doc", False),
         Metric("node memory MiB", "MiB", False),

@@ -20,11 +20,13 @@ from paddock.tournaments import durations
 from paddock.tournaments.cautions import driver_bound, few_bulks, few_for_rates, short_laps
 from paddock.tournaments.clusters import clusters_of, distinct, runs_side_by_side, together
 from paddock.tournaments.durations import Experience, driver_load, phase_seconds
+from paddock.tournaments.growth import fewest_documents, growing_cautions
 from paddock.tournaments.headroom import headroom_sentence, shares, undisturbed
 from paddock.tournaments.load_shape import copies, load_shape
 from paddock.tournaments.model import Contender, Tournament
 from paddock.tournaments.pairing import ALPHA, rivals
 from paddock.tournaments.schedule import Start, make_schedule
+from paddock.tournaments.thresholds import unreached_thresholds
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ class Plan:
     def warmup_documents(self) -> int:
         """Documents of one start's warm-up; of several clusters, those of the one with fewest."""
         laps = self.tournament.warmup_blocks * min(map(len, together(self.tournament)))
-        return laps * self.tournament.lap_documents
+        return laps * fewest_documents(self.tournament, self.experience)
 
 
 def make_plan(tournament: Tournament, seed: int, experience: Experience | None = None) -> Plan:
@@ -244,7 +246,13 @@ def _schedule(plan: Plan) -> Iterator[str]:
         )
     searches = f", then runs each query {tournament.searches} times" if tournament.searches else ""
     merged = ", merges it to one segment per shard" if tournament.force_merge else ""
-    yield f"A lap indexes {tournament.lap_documents:,} documents into a fresh index{merged}{searches}."
+    what = f"indexes {tournament.lap_documents:,} documents"
+    if tournament.lap_seconds is not None:
+        what = f"is a load of {tournament.lap_seconds:g} s"
+    index = "into a fresh index"
+    if tournament.growing:
+        index = "into its contender's own index, which grows through the start"
+    yield f"A lap {what} {index}{merged}{searches}."
     known = plan.experience.tournaments
     source = f"from {_count(known, 'earlier tournament')} here" if known else "a guess: none has been run here yet"
     yield f"About {plan.minutes:.0f} minutes ({source}); the budget is {tournament.budget_minutes:g}."
@@ -301,7 +309,10 @@ def _cautions(plan: Plan) -> Iterator[str]:
 def _lap_cautions(plan: Plan) -> Iterator[str | None]:
     tournament = plan.tournament
     yield short_laps(plan.lap_seconds, tournament.lap_documents, "are expected to take")
-    yield few_bulks(tournament.lap_documents, {one.name: load_shape(tournament, one) for one in tournament.contenders})
+    yield from growing_cautions(tournament, plan.experience)
+    yield from unreached_thresholds(tournament, plan.experience)
+    shapes = {one.name: load_shape(tournament, one) for one in tournament.contenders}
+    yield few_bulks(fewest_documents(tournament, plan.experience), shapes)
     headroom = undisturbed(plan.headroom)
     loads = {
         one.name: driver_load(tournament, one, plan.experience, headroom.get(one.name)) for one in tournament.contenders
@@ -316,7 +327,8 @@ def _expected_rates(plan: Plan) -> dict[str, float]:
     """Docs/s of the contenders, as far as one can tell."""
     tournament, experience = plan.tournament, plan.experience
     seconds = {one.name: durations.lap_seconds(tournament, one, experience) for one in tournament.contenders}
-    return {name: tournament.lap_documents / one for name, one in seconds.items()}
+    documents = {one.name: durations.lap_documents(tournament, one, experience) for one in tournament.contenders}
+    return {name: documents[name] / one for name, one in seconds.items()}
 
 
 def _orders(plan: Plan, most: int | None) -> Iterator[str]:

@@ -89,10 +89,11 @@ def check_races(setting: Setting, fetch: bool, attempts: int = 0) -> Checked:
         if start.contenders not in kinds:
             kinds[start.contenders] = race = setting.race(setting.spans(start), attempts + 1, fetch)
             # The file alone cannot tell this of an imported corpus.
-            if race.corpus_documents is not None and tournament.lap_documents > race.corpus_documents:
+            most = race.corpus_documents
+            if most is not None and tournament.lap_documents > most and not tournament.growing:
                 raise UsageError(
                     f"A lap of {tournament.lap_documents:,} documents does not fit the corpus of "
-                    f"{race.corpus_documents:,}: make lap_documents smaller, or choose a larger corpus."
+                    f"{most:,}: make lap_documents smaller, or choose a larger corpus."
                 )
     engines: dict[tuple[str, ...], Engine | None] = {}
     for names, race in kinds.items():
@@ -171,7 +172,12 @@ def race_options(
                 if side_by_side
                 else {"lap_order": [list(order) for order in start.orders]}
             ),
-            "lap_documents": tournament.lap_documents,
+            **({"lap_growing": True} if tournament.growing else {}),
+            **(
+                {"lap_documents": tournament.lap_documents}
+                if tournament.lap_seconds is None
+                else {"lap_seconds": tournament.lap_seconds}
+            ),
             "lap_journal": str(stored.lap_journal(race_id)),
             "lap_stop_file": str(stored.stop_file(race_id)),
             **({"lap_dropped_file": str(stored.dropped_file(race_id))} if tournament.drops else {}),

@@ -22,6 +22,7 @@ from paddock.rally.run import run_race_alone
 from paddock.sampling import Endpoint, described, lucene_version
 from paddock.tournaments.analysis import current_standing, is_decided, to_be_dropped
 from paddock.tournaments.durations import start_seconds
+from paddock.tournaments.growth import bytes_to_index
 from paddock.tournaments.headroom import recorded_headroom
 from paddock.tournaments.laps import CUT_OFF, DONE, FAILED, Attempt, LapLines, blocks_done, laps_of
 from paddock.tournaments.model import Verdict
@@ -129,8 +130,10 @@ class TournamentRun:
         nodes = Nodes(race.request.race_id, race.request.clusters)
         watch = _Watch(self, race, nodes, spans)
         self.begin(start, left, number, race)
+        plan = self._plan
+        size = bytes_to_index(plan.tournament, plan.experience, race.corpus_documents, race.corpus_bytes)
         try:
-            run_race_alone(race.request, watch, say, race.corpus_bytes, nodes)
+            run_race_alone(race.request, watch, say, size, nodes)
         except RaceError as error:
             self.end(FAILED, str(error))
             warn(str(error))

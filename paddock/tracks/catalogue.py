@@ -254,12 +254,18 @@ def _check_combinations(known: Mapping[str, Parameter], values: Mapping[str, Any
         if (needed := known[name].needs) and not given.get(needed):
             choices = " or ".join(f"{needed}:{choice}" for choice in known[needed].choices or ("true",))
             raise UsageError(f"The parameter {name} has no effect without {needed}: add {choices}, or leave it out.")
-    exclusive = (("document_count", "ingest_percentage"), ("target_throughput", "target_gb_per_day", "event_period"))
+    exclusive = (
+        ("document_count", "ingest_percentage"),
+        ("target_throughput", "target_gb_per_day", "event_period"),
+        ("sustained_documents", "time_period"),
+    )
     for group in exclusive:
         if len(both := [name for name in group if name in given]) > 1:
             raise UsageError(f"The parameters {' and '.join(both)} exclude each other: give one of them.")
     if given.get("data_stream") and "conflicts" in given:
         raise UsageError("A data stream only appends, and conflicts would replace documents: leave one of them out.")
+    if given.get("data_stream") and "rollover" in given:
+        raise UsageError("A data stream rolls over as its lifecycle says, not by rollover: leave one of them out.")
     for name, pipeline in given.get("ingest_pipelines", {}).items():
         if not isinstance(pipeline, Mapping) or not isinstance(pipeline.get("processors"), list):
             raise UsageError(f"The ingest pipeline '{name}' must be a JSON object with a list of processors.")
@@ -271,7 +277,7 @@ def _check_combinations(known: Mapping[str, Parameter], values: Mapping[str, Any
         raise UsageError("The parameter lifecycle must be the policy itself, a JSON object with its phases.")
     documents = given.get("corpus_documents", known["corpus_documents"].default)
     for name in ("document_count", "lap_documents"):
-        if given.get(name, 0) > documents:
+        if given.get(name, 0) > documents and not (name == "lap_documents" and given.get("lap_growing")):
             raise UsageError(
                 f"The parameter {name} is {given[name]}, but the corpus has {documents} documents: "
                 f"ask for fewer, or use a larger corpus."

@@ -58,7 +58,7 @@ def run(race_id, params, behaviour):
     """Write the laps; returns whether the race breaks down before it has run all of them."""
     start = race_id.partition("-s")[2]
     clock = time.time()
-    number = 0
+    number, grown = 0, {}
     for span in params.get("lap_starts") or [{"order": params["lap_order"], "warmup_blocks": params["warmup_blocks"]}]:
         orders = span["order"]
         if start in behaviour.get("stop_short", []):
@@ -83,10 +83,15 @@ def run(race_id, params, behaviour):
                     return True
                 number += 1
                 rate = behaviour.get("rates", {}).get(level, 10_000.0) * noise(behaviour, race_id, number)
-                seconds = params["lap_documents"] / rate
+                seconds = params.get("lap_seconds") or params["lap_documents"] / rate
+                documents = int(seconds * rate) if "lap_seconds" in params else params["lap_documents"]
                 waited = behaviour.get("waited", 0.0) if number > 1 else 0.0
                 clock += waited
-                line = record(params, number, block, position, level, seconds, clock, behaviour)
+                line = record(params, number, block, position, level, seconds, clock, behaviour, documents)
+                if params.get("lap_growing"):
+                    line |= {"documents_before": grown.get(level, 0), "merge_wait_seconds": 0.2}
+                    line["index_figures"] = {"store_bytes": 100 * (grown.get(level, 0) + documents)}
+                    grown[level] = grown.get(level, 0) + documents
                 line |= {"rest_seconds": waited / 4, "wait_seconds": waited * 3 / 4, "start": span.get("start")}
                 line["warm_up"] = block <= span["warmup_blocks"]
                 with Path(params["lap_journal"]).open("a") as file:
@@ -118,8 +123,7 @@ def noise(behaviour, race_id, number):
     return 2.718281828 ** (behaviour.get("noise", 0.05) * normal)
 
 
-def record(params, number, block, position, level, seconds, began, behaviour):
-    documents = params["lap_documents"]
+def record(params, number, block, position, level, seconds, began, behaviour, documents):
     warm_up = block <= params["warmup_blocks"]
     void = None if warm_up else behaviour.get("void", {}).get(level)
     return {

@@ -520,8 +520,8 @@ def test_times_before_there_were_logs_are_doubted(tmp_path: Path) -> None:
 
 def test_few_documents_are_warned_of(tmp_path: Path) -> None:
     """With the number that a lap of most shipped tournaments takes, which is what their files say."""
-    shipped = [yaml.safe_load(file.read_text())["lap_documents"] for file in (PROJECT / "tournaments").glob("*.yml")]
-    assert statistics.median(shipped) == A_LAP
+    files = [yaml.safe_load(file.read_text()) for file in (PROJECT / "tournaments").glob("*.yml")]
+    assert statistics.median([file["lap_documents"] for file in files if "lap_documents" in file]) == A_LAP
     line = USUAL + "\n"
     (tmp_path / "few.log").write_text(line * 300)
     assert "300 documents are fewer than the 200,000 of a lap of most tournaments" in run(tmp_path / "few.log").render()

@@ -12,6 +12,7 @@ import pytest
 from paddock import paths
 from paddock.errors import FileError, UsageError
 from paddock.tournaments import TournamentOptions
+from paddock.tournaments.durations import Experience, lap_documents
 from paddock.tournaments.files import find_file, read_tournament, tournament_names
 from paddock.tournaments.load_shape import load_shape
 from paddock.tournaments.plan import make_plan, render_plan
@@ -49,7 +50,8 @@ def test_clients_of_every_tournament_have_bulks_enough(quick: bool) -> None:
         tournament = read_tournament(find_file(name), TournamentOptions(quick=quick))
         for contender in tournament.contenders:
             size, clients = load_shape(tournament, contender)
-            assert tournament.lap_documents >= 10 * size * clients, (name, contender.name)
+            documents = lap_documents(tournament, contender, Experience())
+            assert documents >= 10 * size * clients, (name, contender.name)
         assert "bulks for each client" not in render_plan(make_plan(tournament, 1))
 
 

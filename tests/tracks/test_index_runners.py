@@ -255,17 +255,19 @@ def test_everything_is_registered() -> None:
     assert set(registry.sources) == {
         *("first-documents", "expected-documents", "lap-plan", "paced-documents", "expected-paced-documents"),
         *("growth-documents", "grown-documents", "fresh-index"),
+        *("sustained-documents", "expected-sustained-documents", "roll-over"),
     }
     assert set(registry.schedulers) == {"paced"}
     assert {name: repr(runner) for name, runner in registry.runners.items()} == {
         "fresh-index": "fresh-index",
         "lap": "lap",
         "settle": "settle",
+        "roll-over": "roll-over",
     }
     assert registry.processors == ["UnpreparedCorpora", "LapSecret"]
 
 
-@pytest.mark.parametrize("challenge", ["ingest", "ingest-and-search", "growing-data", "paced", "burst"])
+@pytest.mark.parametrize("challenge", ["ingest", "ingest-and-search", "growing-data", "paced", "burst", "sustained"])
 def test_a_load_has_one_task_before_it_and_one_after_it(challenge: str) -> None:
     """Every further task would cost six seconds of Rally's time, whatever it does."""
     tasks = next(one.tasks for one in tracks.load_track("apache").challenges if one.name == challenge)

@@ -76,7 +76,7 @@ ALL_TRACKS = tracks.track_names()
 CHALLENGES = [
     *("bulk-clients", "bulk-size", "burst", "codec-and-sort", "growing-data", "index-mode", "ingest"),
     *("ingest-and-search", "mapping-cost", "paced", "refresh-interval", "replicas", "settings", "shards", "store-type"),
-    "translog-flush",
+    *("sustained", "translog-flush"),
 ]
 
 TRACK_NAMES = ["apache", "apache-ecs", "app-logs", "app-logs-ecs", "logs", "syslog", "web-events"]
@@ -97,7 +97,7 @@ def test_all_tracks_are_listed_with_their_challenges() -> None:
         assert sorted(challenge.name for challenge in track.challenges) == CHALLENGES
         assert [challenge.name for challenge in track.challenges if challenge.default] == ["ingest"]
         assert all(challenge.description for challenge in track.challenges)
-        loads = {"bulk", "laps", "paced-bulk", "bulk-to-1x"}
+        loads = {"bulk", "laps", "paced-bulk", "sustained-bulk", "bulk-to-1x"}
         assert all(loads & set(challenge.tasks) for challenge in track.challenges)
 
 

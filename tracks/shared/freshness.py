@@ -45,12 +45,15 @@ class FreshnessProbe:
     """Watches one index for as long as its ``async with`` block lasts; then ask for :meth:`record`.
 
     A request that is refused or gets no answer ends the probe, not the lap.
+
+    :param series: in the ids of its markers, where the index has those of other probes.
     """
 
-    def __init__(self, es: Any, index: str):
+    def __init__(self, es: Any, index: str, series: str = ""):
         # A marker that was sent twice would be refused as a twin of itself.
         self._es = es.options(max_retries=0)
         self._index = index
+        self._series = series
         self._random = random.Random(index)  # noqa: S311 - no cryptography
         self._outstanding: dict[str, float] = {}
         self._found: list[float] = []
@@ -75,11 +78,11 @@ class FreshnessProbe:
     @property
     def names(self) -> list[str]:
         """The ids of all markers that were sent: so many documents more than the load's may be in the index."""
-        return [_name(number) for number in range(self._markers)]
+        return [self._name(number) for number in range(self._markers)]
 
     async def _send_markers(self) -> None:
         while True:
-            self._sent.append(asyncio.create_task(self._send(_name(self._markers))))
+            self._sent.append(asyncio.create_task(self._send(self._name(self._markers))))
             self._markers += 1
             await asyncio.sleep(self._random.uniform(*_MARKER_INTERVAL))
 
@@ -115,6 +118,9 @@ class FreshnessProbe:
             if acknowledged is not None:
                 self._found.append(now - acknowledged)
 
+    def _name(self, number: int) -> str:
+        return f"paddock-marker-{self._series}{number}"
+
     def _stop(self, problem: str | None = None) -> None:
         """End both tasks; the first reason to do so counts."""
         if self._stopped_at is None:
@@ -147,10 +153,6 @@ class FreshnessProbe:
 def _text(error: elasticsearch.ApiError | elasticsearch.TransportError) -> str:
     """An error on one line."""
     return " ".join(str(error).split())[:200]
-
-
-def _name(number: int) -> str:
-    return f"paddock-marker-{number}"
 
 
 def _rounded(value: float | None) -> float | None:

@@ -53,7 +53,8 @@ class FreshIndex:
 
     Parameters of the operation: ``index``; ``body`` (from :class:`TracksIndex`); ``pipelines`` (as
     :func:`shared.ownership.put_pipelines`); ``data-stream`` (whether it is one); ``lifecycle`` (its policy, None for
-    none); and those of :class:`WaitForHealth`.
+    none); ``rolls-over`` (whether ``index`` is an alias, behind which the first index is made); and those of
+    :class:`WaitForHealth`.
     """
 
     async def __call__(self, es: Any, params: dict[str, Any]) -> dict[str, Any]:
@@ -69,7 +70,10 @@ class FreshIndex:
             if params.get("data-stream"):
                 await _new_data_stream(es, index, body, params.get("lifecycle"))
             else:
-                await es.indices.create(index=index, **{**body, "mappings": marked(body.get("mappings") or {})})
+                made = {**body, "mappings": marked(body.get("mappings") or {})}
+                if params.get("rolls-over"):
+                    made["aliases"] = {index: {"is_write_index": True}}
+                await es.indices.create(index=first_of_alias(index) if params.get("rolls-over") else index, **made)
         except elasticsearch.ApiError as error:
             raise exceptions.RallyTaskAssertionError(
                 f"Elasticsearch refused to create the index '{index}': {_reason(error)}. "
@@ -79,6 +83,11 @@ class FreshIndex:
 
     def __repr__(self) -> str:
         return "fresh-index"
+
+
+def first_of_alias(alias: str) -> str:
+    """The name of the first index behind an alias that rolls over; Elasticsearch counts on from it by itself."""
+    return f"{alias}-000001"
 
 
 async def _new_data_stream(es: Any, name: str, body: Mapping[str, Any], lifecycle: Mapping[str, Any] | None) -> None:
@@ -137,9 +146,9 @@ class ExpectedDocuments(ParamSource):
 class Settle:
     """Refreshes an index, counts its documents, and waits until no merge runs any more.
 
-    Parameters of the operation: ``index``; ``expected`` (documents); ``enforce`` (false: a wrong count is only
-    reported, because the challenge replaces documents, repeats the corpus or tolerates errors); ``wait-for-merges``
-    (whether to).
+    Parameters of the operation: ``index``; ``expected`` (documents; None for as many as Elasticsearch says that it has
+    indexed, where a clock ends the load); ``enforce`` (false: a wrong count is only reported, because the challenge
+    replaces documents, repeats the corpus or tolerates errors); ``wait-for-merges`` (whether to).
 
     :param merge_patience: seconds for the merges.
     """
@@ -155,6 +164,9 @@ class Settle:
         """
         index, expected = params["index"], params["expected"]
         await es.options(request_timeout=_PATIENCE).indices.refresh(index=index)
+        if expected is None:
+            stats = await es.indices.stats(index=index, metric="indexing")
+            expected = stats["_all"]["primaries"]["indexing"]["index_total"]
         counted = (await es.count(index=index))["count"]
         if counted != expected:
             problem = _wrong_count(index, expected, counted)

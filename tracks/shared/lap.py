@@ -1,4 +1,4 @@
-"""Runner of the block challenges: one call is one lap, from a fresh index to the end of its merges."""
+"""Runner of the block challenges: one call is one lap, from a fresh index, or one that grows, to the end of merges."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import os
 import time
 from collections.abc import Mapping
 from contextlib import nullcontext
+from dataclasses import dataclass
 from typing import Any
 
 import elasticsearch
@@ -19,6 +20,7 @@ from shared.index_runners import WaitForHealth
 from shared.lap_crew import Crew, Follower, others_cpu_seconds
 from shared.lap_documents import bulks, sources
 from shared.lap_figures import (
+    figures_since,
     index_actions,
     index_figures,
     last_node_figures,
@@ -60,6 +62,8 @@ class RunLap:
         # Clusters and indices of earlier laps. A bulk that arrives after a void lap's index was deleted makes it anew,
         # without the mark: it is ours all the same.
         self._made: set[tuple[str, str]] = set()
+        # Indices that grow, with the start of the nodes in which they were made.
+        self._growing: dict[tuple[str, str], int | None] = {}
 
     async def __call__(self, clients: Mapping[str, Any], params: dict[str, Any]) -> dict[str, Any]:
         """Run one lap.
@@ -71,6 +75,8 @@ class RunLap:
         """
         if "follower" in params:
             return await _follow(clients, self._own, params["follower"])
+        if "sweep" in params:
+            return await self._sweep(clients, params["sweep"])
         lap: Lap = params["lap"]
         crew: Crew | None = params.get("crew")
         if crew is not None:
@@ -124,12 +130,16 @@ class RunLap:
         with unmeasured(es):
             if lap.reconnects:
                 await _answering(es)
-            await self._delete(es, lap)
+            there = await self._standing(es, lap)
+            if there is None:
+                await self._delete(es, lap)
             await asyncio.sleep(lap.rest)
-            await put_pipelines(es, lap.pipelines)
-            mappings = marked(lap.body["mappings"])
-            await es.indices.create(index=lap.index, settings=lap.body["settings"], mappings=mappings)
-            self._made.add((lap.cluster, lap.index))
+            if there is None:
+                await put_pipelines(es, lap.pipelines)
+                mappings = marked(lap.body["mappings"])
+                await es.indices.create(index=lap.index, settings=lap.body["settings"], mappings=mappings)
+                self._made.add((lap.cluster, lap.index))
+                self._growing[lap.cluster, lap.index] = lap.start
             await WaitForHealth()(es, {"index": lap.index, "status": lap.health})
             record["settings"] = await settings_in_force(es, lap.index)
             if crew is not None:
@@ -147,12 +157,15 @@ class RunLap:
             done = await index_actions(es, lap.index)
             record["load_actions"] = {name: done[name] - done_before[name] for name in done}
             await es.options(request_timeout=_PATIENCE).indices.refresh(index=lap.index)
-            record["documents_counted"] = await _count(es, lap.index, probe)
+            record["documents_counted"] = await _count(es, lap.index, probe) - (there.documents if there else 0)
+            if lap.grows:
+                record["documents_before"] = there.documents if there else 0
             waited = await wait_for_merges(es, lap.index, self._merge_timeout)
             record["merge_wait_seconds"] = waited
             if lap.force_merge and waited is not None:
                 record["force_merge_seconds"] = await _force_merge(es, lap.index)
-            record["index_figures"] = await index_figures(es, lap.index)
+            figures = await index_figures(es, lap.index)
+            record["index_figures"] = figures_since(there.figures, figures) if there else figures
             after = await node_figures(es)
             record["node_cpu_ms"] = after["cpu_ms"] - before["cpu_ms"]
             record["node_gc_ms"] = after["gc_ms"] - before["gc_ms"]
@@ -170,8 +183,29 @@ class RunLap:
                 record["read_back"] = await read_back(
                     es, lap.index, sources(lap.documents, lap.first_document, lap.count), lap.read_back
                 )
-            await self._delete(es, lap)
+            if not lap.grows:
+                await self._delete(es, lap)
         return load
+
+    async def _standing(self, es: Any, lap: Lap) -> Standing | None:
+        """What the index of earlier laps of this start holds; None if the lap is to have a fresh one."""
+        if not lap.grows or self._growing.get((lap.cluster, lap.index), "") != lap.start:
+            return None
+        if not await es.indices.exists(index=lap.index):
+            return None
+        # That of a void lap may not have been refreshed, and its merges may still run.
+        await es.options(request_timeout=_PATIENCE).indices.refresh(index=lap.index)
+        await wait_for_merges(es, lap.index, self._merge_timeout)
+        return Standing((await es.count(index=lap.index))["count"], await index_figures(es, lap.index))
+
+    async def _sweep(self, clients: Mapping[str, Any], kept: tuple[tuple[str, str, Any], ...]) -> dict[str, Any]:
+        """Delete the indices that grew; Rally notes it as a call in which nothing was indexed."""
+        for cluster, index, client_options in kept:
+            if (cluster, index) in self._made:
+                es = await self._own.of(cluster, clients, client_options)
+                with unmeasured(es):
+                    await es.options(ignore_status=404, request_timeout=_PATIENCE).indices.delete(index=index)
+        return _nothing(next(iter(clients.values())))
 
     async def _delete(self, es: Any, lap: Lap) -> None:
         """Delete the index of the lap; without a look at whose it is where this race has made it."""
@@ -182,9 +216,13 @@ class RunLap:
                 await delete_own(es, lap.index)
 
     async def _clean_up(self, es: Any, lap: Lap) -> bool:
-        """Delete what a void lap may have left; returns whether there is still a node to do so."""
+        """Delete what a void lap may have left, but no index that grows; returns whether there is a node to do so."""
         try:
-            await self._delete(es, lap)
+            if lap.grows:
+                with unmeasured(es):
+                    await es.indices.exists(index=lap.index)
+            else:
+                await self._delete(es, lap)
         except (elasticsearch.ApiError, SomebodyElses):
             return True
         except elasticsearch.TransportError:
@@ -194,11 +232,13 @@ class RunLap:
     async def _load(
         self, es: Any, lap: Lap, crew: Crew | None, record: dict[str, Any], machine: Disturbance
     ) -> tuple[Load, FreshnessProbe | None]:
-        probe = FreshnessProbe(es, lap.index) if lap.freshness_probe else None
+        series = f"{lap.number}-" if lap.grows else ""
+        probe = FreshnessProbe(es, lap.index, series) if lap.freshness_probe else None
         started, started_monotonic, driver = time.time(), time.monotonic(), os.times()
         async with probe or nullcontext():
             if crew is None:
-                load, parts = await index_documents(es, bulks(*_documents(lap)), lap.clients), []
+                sent = index_documents(es, bulks(*_documents(lap)), lap.clients, seconds=lap.seconds)
+                load, parts = await sent, []
             else:
                 load, parts = await crew.load(es, lap)
             ended, spent, disturbance = time.time(), os.times(), machine.record(others_cpu_seconds(parts))
@@ -232,10 +272,26 @@ class RunLap:
         return "lap"
 
 
+@dataclass(frozen=True)
+class Standing:
+    """What a growing index holds before a lap.
+
+    :param documents: all of them, markers of earlier probes included.
+    :param figures: as :func:`shared.lap_figures.index_figures` has them.
+    """
+
+    documents: int
+    figures: Mapping[str, int]
+
+
 async def _follow(clients: Mapping[str, Any], own: OwnClients, follower: Follower) -> dict[str, Any]:
     """The race of a client that follows; Rally notes it as one call of the warm-up in which nothing was done."""
     await follower.run(clients, own)
-    es = next(iter(clients.values()))
+    return _nothing(next(iter(clients.values())))
+
+
+def _nothing(es: Any) -> dict[str, Any]:
+    """What Rally notes of a call that indexes nothing."""
     es.on_request_start()
     es.on_request_end()
     return {"weight": 0, "unit": "docs", "throughput": 0.0, "success": True}
@@ -259,11 +315,12 @@ def _circumstances(lap: Lap, crew: Crew | None = None) -> dict[str, Any]:
         "bulk_size": lap.bulk_size,
         "clients": lap.clients,
         "first_document": lap.first_document,
-        "documents": lap.count,
+        "documents": lap.count if lap.seconds is None else None,
         "refresh_phase": lap.phase,
         "rest_seconds": round(lap.rest, 3),
         "wait_seconds": round(lap.wait, 3),
         **({} if crew is None else {"drivers": None}),
+        **({"slice_seconds": lap.seconds, "documents_before": None} if lap.grows else {}),
         **dict.fromkeys(
             (
                 *("settings", "started_at", "started_monotonic", "ended_at", "seconds"),
@@ -286,7 +343,7 @@ def _problems(lap: Lap, load: Load, record: dict[str, Any], merge_timeout: float
     if load.rejections or record["node_rejections"]:
         refused = max(load.rejections, record["node_rejections"])
         problems.append(f"{refused} bulks were rejected because a node was too busy")
-    if load.documents_sent != lap.count:
+    if lap.seconds is None and load.documents_sent != lap.count:
         problems.append(f"{load.documents_sent} documents were sent instead of {lap.count}")
     if record["documents_counted"] != load.documents_sent:
         problems.append(f"{load.documents_sent} documents were sent, but the index has {record['documents_counted']}")

@@ -246,7 +246,7 @@ class _Otherwise(Exception):
 
 async def _own_share(es: Any, lap: Lap, share: Share, go: Callable[[], Awaitable[None]]) -> Load:
     mine = bulks(lap.documents, lap.first_document, lap.count, lap.bulk_size, lap.index, share.of(lap.clients))
-    return await index_documents(es, mine, share.clients(lap.clients), go)
+    return await index_documents(es, mine, share.clients(lap.clients), go, lap.seconds)
 
 
 def _part(number: int, lap: Lap, processes: int, load: Load, cpu_seconds: float) -> Part:
@@ -265,7 +265,8 @@ async def _answer(peer: Peer, lap: Lap, what: str) -> Any:
 
 def same(lap: Lap) -> str:
     """What must be the same in all processes, as a text."""
-    return str((lap.level, lap.cluster, lap.index, lap.first_document, lap.count, lap.bulk_size, lap.clients))
+    load = (lap.first_document, lap.count, lap.seconds, lap.bulk_size, lap.clients)
+    return str((lap.level, lap.cluster, lap.index, *load))
 
 
 def others_cpu_seconds(parts: Sequence[Part]) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Mapping
 from typing import Any
 
 _WAITING_STEP = 0.1
@@ -71,6 +72,15 @@ async def index_figures(es: Any, index: str) -> dict[str, int]:
         "flushes": total["flush"]["total"],
         "flush_ms": total["flush"]["total_time_in_millis"],
     }
+
+
+# What of the figures of an index is as it is; the rest has been counted since the index was made.
+_STATES = ("store_bytes", "translog_bytes", "segments")
+
+
+def figures_since(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, int]:
+    """The figures of an index that is not fresh: its size as it is, and what was counted between two looks."""
+    return {name: value if name in _STATES else value - before[name] for name, value in after.items()}
 
 
 async def index_actions(es: Any, index: str) -> dict[str, int]:

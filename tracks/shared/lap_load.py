@@ -131,6 +131,7 @@ async def index_documents(
     bulks: Iterator[tuple[int, bytes]],
     clients: int,
     begin: Callable[[], Awaitable[None]] | None = None,
+    seconds: float | None = None,
 ) -> Load:
     """Send all bulks, ``clients`` of them at the same time, each client the next one as soon as the last is answered.
 
@@ -138,21 +139,25 @@ async def index_documents(
     each client is read before the clock starts.
 
     :param begin: waits, once those are read, until the load may begin; None to begin at once.
+    :param seconds: after which no further bulk is sent; None to send all of them.
     """
     load = Load()
     waiting = chain(list(islice(bulks, clients)), bulks)
     # Without this the client would send a refused or lost bulk up to three times more and say nothing of it.
     once = es.options(max_retries=0)
     runner = BulkIndex()
+    ends: float | None = None
 
     async def client() -> None:
         for documents, body in waiting:
-            if load.lost_connection:
+            if load.lost_connection or (ends is not None and time.perf_counter() >= ends):
                 return
             await _send(once, runner, documents, body, load)
 
     if begin is not None:
         await begin()
+    if seconds is not None:
+        ends = time.perf_counter() + seconds
     await asyncio.gather(*(client() for _ in range(clients)))
     return load
 

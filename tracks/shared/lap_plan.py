@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -24,6 +25,8 @@ from shared.rendezvous import Place, place
 # Seconds; until the nodes of the next start are there, and between two looks.
 READY_TIMEOUT = 3600.0
 READY_INTERVAL = 0.1
+# Documents of a lap that a clock ends.
+_WITHOUT_END = 10**12
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,9 @@ class Lap:
     :param body: settings and mapping of the index.
     :param documents: Rally's document sets.
     :param first_document: its number in the corpus, from 0.
-    :param count: documents to index.
+    :param count: documents to index; with ``seconds`` the most that it may.
+    :param seconds: after which it sends no further bulk: it is a slice of so long; None for all of its documents.
+    :param grows: whether its level has an index of its own, which grows from lap to lap of a start; else it is fresh.
     :param phase: share of the refresh interval between the index's creation and its load, where a probe runs and the
         lap counts; None elsewhere.
     :param rest: seconds to wait before the index is created, ``wait`` between that and the load: together the same for
@@ -80,12 +85,15 @@ class Lap:
     queries: tuple[Query, ...]
     client_options: Path | None
     journal: Path | None
+    grows: bool = False
+    seconds: float | None = None
 
 
 class LapPlan(ParamSource):
     """Plans ``warmup-blocks`` plus ``blocks`` blocks, each with one lap of every level; or those of several starts.
 
-    All laps of a block index the same documents of the corpus, those of the next block the ones that follow. No block
+    All laps of a block index the same documents of the corpus, those of the next block the ones that follow; slices of
+    so many seconds begin with the same document. Where indices grow, a last call deletes them. No block
     is begun once the file ``stop-file`` exists, so that whoever watches the journal can end the race in good order.
     Levels that the file ``dropped-file`` names have no laps in the blocks that are begun after it was written. Whoever
     watches may also start the nodes anew between the laps of one start and those of the next.
@@ -100,6 +108,7 @@ class LapPlan(ParamSource):
         self._dropped: frozenset[str] = frozenset()
         self._laps = list(_plan(track, self.corpora, params))
         self._next = 0
+        self._kept = dict.fromkeys((lap.cluster, lap.index, lap.client_options) for lap in self._laps if lap.grows)
         self._crew: Crew | None = None
         if self._processes == 1:
             _check_folder(params)
@@ -126,7 +135,7 @@ class LapPlan(ParamSource):
         return self._next / len(self._laps)
 
     def params(self) -> dict[str, Any]:
-        """The next lap.
+        """The next lap; after the last one of growing indices which of them to delete.
 
         Rally calls this in a thread in which nothing else runs, so it may wait here for nodes.
 
@@ -134,17 +143,28 @@ class LapPlan(ParamSource):
         :raises exceptions.RallyAssertionError: if the nodes of the next start are not there after an hour, or the
             dropped file holds something else than names.
         """
-        while self._next < len(self._laps):
-            lap = self._laps[self._next]
-            if lap.position == 1:
-                self._begin_block(lap)
-            self._next += 1
-            if lap.level not in self._dropped:
-                return {"lap": lap} if self._crew is None else {"lap": lap, "crew": self._crew}
+        if (lap := self._next_lap()) is not None:
+            return {"lap": lap} if self._crew is None else {"lap": lap, "crew": self._crew}
+        if self._kept and self._next:
+            kept, self._kept = self._kept, {}
+            return {"sweep": tuple(kept)}
         raise StopIteration
 
-    def _begin_block(self, first: Lap) -> None:
-        """Wait for the nodes of its start, and see who has laps in it; a block that has begun stays as it is."""
+    def _next_lap(self) -> Lap | None:
+        while self._next < len(self._laps):
+            lap = self._laps[self._next]
+            if lap.position == 1 and not self._begins_block(lap):
+                return None
+            self._next += 1
+            if lap.level not in self._dropped:
+                return lap
+        return None
+
+    def _begins_block(self, first: Lap) -> bool:
+        """Wait for the nodes of its start, and see who has laps in it; a block that has begun stays as it is.
+
+        :returns: whether there is to be such a block.
+        """
         deadline = time.monotonic() + READY_TIMEOUT
         while not self._stopped() and first.ready_file is not None and not first.ready_file.exists():
             if time.monotonic() > deadline:
@@ -153,8 +173,9 @@ class LapPlan(ParamSource):
                 )
             time.sleep(READY_INTERVAL)
         if self._stopped():
-            raise StopIteration
+            return False
         self._dropped = read_dropped(self._dropped_file)
+        return True
 
     def _stopped(self) -> bool:
         return self._stop_file is not None and self._stop_file.exists()
@@ -180,6 +201,11 @@ class _Following:
 
 
 def _plan(track: Any, corpora: list[Any], params: dict[str, Any]) -> Iterator[Lap]:
+    if params.get("growing") and (params["searches"] or params.get("force-merge") or params.get("read-back")):
+        raise exceptions.InvalidSyntax(
+            "lap_growing excludes lap_searches, lap_force_merge and lap_read_back, which look at the documents of one "
+            "lap alone: leave them out."
+        )
     levels = {level.name: level for level in read_levels(params["factor"], params["levels"])}
     documents = tuple(one for corpus in corpora for one in corpus.documents)
     available = sum(one.number_of_documents for one in documents)
@@ -190,6 +216,12 @@ def _plan(track: Any, corpora: list[Any], params: dict[str, Any]) -> Iterator[La
     bodies = {name: _body(track, level, sorting) for name, level in levels.items()}
     intervals = {name: refresh_seconds(body["settings"]) for name, body in bodies.items()}
     queries = find_queries(track, params["queries"]) if params["searches"] else ()
+    seconds, grows = _seconds(params), bool(params.get("growing", False))
+    places = {name: place for place, name in enumerate(levels, start=1)}
+    if not grows and (new := [one.name for one in levels.values() if one.blocks_per_index is not None]):
+        raise exceptions.InvalidSyntax(
+            f"the level '{new[0]}' has blocks_per_index, and every lap has a fresh index: set lap_growing, too."
+        )
     number = 0
     for start in read_starts(params):
         orders = lap_orders(list(levels), start.warmup_blocks + start.blocks, start.order, params["order-seed"])
@@ -209,12 +241,12 @@ def _plan(track: Any, corpora: list[Any], params: dict[str, Any]) -> Iterator[La
                     warm_up=block < start.warmup_blocks,
                     level=name,
                     cluster=levels[name].cluster,
-                    index=f"{params['index']}-lap",
+                    index=f"{params['index']}-lap" + (_own_index(places[name], levels[name], block) if grows else ""),
                     body=body,
                     pipelines=params.get("pipelines"),
                     health=params["health"] or ("yellow" if _replicas(body) else "green"),
                     documents=documents,
-                    first_document=block * count % available,
+                    first_document=(block * count % available if seconds is None else block * available // len(orders)),
                     count=count,
                     bulk_size=levels[name].bulk_size or params["bulk-size"],
                     clients=levels[name].clients or params["bulk-clients"],
@@ -228,7 +260,14 @@ def _plan(track: Any, corpora: list[Any], params: dict[str, Any]) -> Iterator[La
                     queries=queries,
                     client_options=client_options,
                     journal=journal,
+                    grows=grows,
+                    seconds=seconds,
                 )
+
+
+def _own_index(place: int, level: Level, block: int) -> str:
+    """What the name of a level's own index ends in; a new one where it has that after some blocks."""
+    return f"-{place}" + (f"-{block // level.blocks_per_index + 1:06d}" if level.blocks_per_index else "")
 
 
 def _phases(start: Start, params: dict[str, Any]) -> list[float | None]:
@@ -258,6 +297,10 @@ def _replicas(body: dict[str, Any]) -> int:
 
 def _documents_per_lap(available: int, params: dict[str, Any]) -> int:
     count: int = params["documents"]
+    if params.get("growing"):
+        # What goes on for longer than the corpus begins it again; in test mode a corpus is enough.
+        count = _WITHOUT_END if params.get("seconds") else count
+        return min(count, available) if available < params["corpus-documents"] else count
     # Compared with the whole corpus: in test mode fewer are available, and that is no mistake of the user.
     if count > params["corpus-documents"]:
         raise exceptions.InvalidSyntax(
@@ -265,6 +308,18 @@ def _documents_per_lap(available: int, params: dict[str, Any]) -> int:
             f"or give a larger corpus with corpus_file, corpus_documents and corpus_bytes."
         )
     return min(count, available)
+
+
+def _seconds(params: dict[str, Any]) -> float | None:
+    """Of a slice; None if documents end it."""
+    seconds = params.get("seconds")
+    if seconds is None:
+        return None
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds < math.inf:
+        raise exceptions.InvalidSyntax(f"lap_seconds must be above 0, but is {seconds!r}.")
+    if not params.get("growing"):
+        raise exceptions.InvalidSyntax("lap_seconds are slices of a load into growing indices: set lap_growing, too.")
+    return float(seconds)
 
 
 def _bulk_corpora(track: Any) -> list[Any]:

@@ -13,7 +13,12 @@ from esrally import exceptions
 from shared.mapping_variants import VARIANTS
 
 _DURATION = re.compile(r"[0-9]+(nanos|micros|ms|s|m|h|d)")
-_KEYS = {"name", "settings", "bulk_size", "clients", "mapping", "mode", "codec", "sort", "value", "cluster"}
+_KEYS = {
+    *("name", "settings", "bulk_size", "clients", "mapping", "mode", "codec", "sort", "value", "cluster"),
+    "blocks_per_index",
+}
+# Beginnings of settings that a node has from its start on, whatever its indices are.
+_OF_THE_NODE = ("indices.", "node.", "thread_pool.", "bootstrap.", "cluster.", "path.")
 # What Rally calls the cluster of --target-hosts, unless that names several.
 DEFAULT_CLUSTER = "default"
 
@@ -40,6 +45,8 @@ class Level:
     :param clients: bulks in flight at the same time.
     :param mapping: name of a mapping variant.
     :param cluster: which of the clusters of Rally's --target-hosts has its laps.
+    :param blocks_per_index: where indices grow: after so many blocks it writes to a new one, as time-based indices are;
+        None for one that grows on.
     """
 
     name: str
@@ -48,6 +55,7 @@ class Level:
     clients: int | None = None
     mapping: str | None = None
     cluster: str = DEFAULT_CLUSTER
+    blocks_per_index: int | None = None
 
 
 def _refresh_interval(value: Any) -> dict[str, Any]:
@@ -166,6 +174,12 @@ def _from_object(value: Mapping[str, Any]) -> Level:
         raise exceptions.InvalidSyntax(
             f"the settings of the level '{name}' must be a JSON object of full setting names and values."
         )
+    if of_node := sorted(key for key in settings if key.startswith(_OF_THE_NODE)):
+        raise exceptions.InvalidSyntax(
+            f"'{of_node[0]}' in the settings of the level '{name}' is a setting of the node, the same for all of its "
+            f"indices and fixed when it starts: no lap can change it. It is a matter of the car, as the mixins "
+            f"index-buffer-10 to -40 are (cars/README.md)."
+        )
     mapping = value.get("mapping")
     if mapping is not None and mapping not in VARIANTS:
         raise exceptions.InvalidSyntax(
@@ -188,6 +202,7 @@ def _from_object(value: Mapping[str, Any]) -> Level:
         clients=_whole_or_none(f"the clients of the level '{name}'", value.get("clients")),
         mapping=mapping,
         cluster=cluster,
+        blocks_per_index=_whole_or_none(f"the blocks_per_index of the level '{name}'", value.get("blocks_per_index")),
     )
 
 

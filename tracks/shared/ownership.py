@@ -27,7 +27,9 @@ def marked(made: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def delete_own(es: Any, name: str, data_stream: bool = False) -> None:
-    """Delete the index or data stream if there is one: one request if there is none, two if there is.
+    """Delete the index, all those of the alias, or the data stream of that name if there are any.
+
+    One request if there is none; one more for each that there is.
 
     :raises SomebodyElses: it is not ours, or the name is a pattern.
     """
@@ -41,8 +43,9 @@ async def delete_own(es: Any, name: str, data_stream: bool = False) -> None:
     patient = es.options(ignore_status=404, request_timeout=_PATIENCE)
     if data_stream:
         await patient.indices.delete_data_stream(name=name)
-    else:
-        await patient.indices.delete(index=name)
+        return
+    for index in mappings:  # those of an alias that rolls over, else the one of that name
+        await patient.indices.delete(index=index)
 
 
 async def put_pipelines(es: Any, pipelines: Mapping[str, Mapping[str, Any]] | None) -> None:

@@ -17,6 +17,7 @@ from shared.lap_plan import LapPlan
 from shared.lap_secret import LapSecret
 from shared.paced_documents import ExpectedPacedDocuments, PacedDocuments
 from shared.paced_schedule import PacedSchedule
+from shared.sustained import ExpectedSustainedDocuments, RolledIndex, RollOver, SustainedDocuments
 
 # The Rally that these tracks were made for and are tested with; pyproject.toml pins it.
 MADE_FOR = "2.13.0"
@@ -39,9 +40,13 @@ def register(registry: Any) -> None:
     registry.register_param_source("expected-paced-documents", ExpectedPacedDocuments)
     registry.register_param_source("growth-documents", GrowthDocuments)
     registry.register_param_source("grown-documents", GrownDocuments)
+    registry.register_param_source("sustained-documents", SustainedDocuments)
+    registry.register_param_source("expected-sustained-documents", ExpectedSustainedDocuments)
+    registry.register_param_source("roll-over", RolledIndex)
     registry.register_runner("fresh-index", FreshIndex(), async_runner=True)
     registry.register_runner("lap", RunLap(), async_runner=True)
     registry.register_runner("settle", Settle(), async_runner=True)
+    registry.register_runner("roll-over", RollOver(), async_runner=True)
     registry.register_scheduler("paced", PacedSchedule)
 
 

@@ -1,0 +1,116 @@
+"""Slices of a load into indices that grow: what to expect of them, what they cannot tell, and how they held."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Sequence
+
+from paddock import numbers
+from paddock.statistics.sustained import LongRun, long_run
+from paddock.tournaments.durations import Experience, lap_documents, lap_seconds, refresh_seconds
+from paddock.tournaments.model import Lap, Tournament
+
+# Refreshes that a slice should hold: what the last of them leaves is refreshed after it, and not in its time.
+FEWEST_REFRESHES = 2
+
+
+def fewest_documents(tournament: Tournament, experience: Experience) -> int:
+    """Documents of a lap of that contender of whom fewest are expected."""
+    return min(lap_documents(tournament, one, experience) for one in tournament.contenders)
+
+
+def grown_documents(tournament: Tournament, experience: Experience) -> int:
+    """Documents that all indices of a start have together at its end, as far as one can tell."""
+    laps = tournament.warmup_blocks + tournament.blocks
+    return laps * sum(lap_documents(tournament, one, experience) for one in tournament.raced)
+
+
+def bytes_to_index(tournament: Tournament, experience: Experience, documents: int | None, size: int) -> int:
+    """How much of a corpus the largest index of a race takes in, for a look at the disk, which keeps twice that free.
+
+    Half the size of the documents has room for growing indices: an index is smaller than what it is made of, and only
+    a part of a large one is merged at once.
+
+    :param documents: of the corpus, None if unknown; ``size`` in bytes.
+    """
+    if not tournament.growing or not documents:
+        return size
+    together = grown_documents(tournament, experience)
+    at_once = together // len(tournament.raced) if tournament.node_level else together
+    return max(size, round(size / documents * at_once / 4))
+
+
+def growing_cautions(tournament: Tournament, experience: Experience) -> Iterator[str]:
+    """Sentences about what slices into growing indices cannot tell."""
+    if not tournament.growing:
+        return
+    intervals = {one.name: refresh_seconds(tournament, one) for one in tournament.contenders}
+    longest = max(intervals, key=lambda name: intervals[name])
+    seconds = min(lap_seconds(tournament, one, experience) for one in tournament.contenders)
+    if len(set(intervals.values())) > 1 and seconds < FEWEST_REFRESHES * intervals[longest]:
+        yield (
+            f"a slice of {seconds:.0f} s holds less than {FEWEST_REFRESHES} refreshes of '{longest}', and what comes "
+            f"after the last one is refreshed when the slice is over, which looks cheaper than it is: slices of "
+            f"{FEWEST_REFRESHES * intervals[longest]:.0f} s would hold them."
+        )
+    if tournament.stop_early:
+        yield (
+            "the evidence may end it while the indices are still small: 'stop_early: false' lets them grow as they "
+            "were meant to."
+        )
+
+
+def growth_notes(laps: Sequence[Lap], tournament: Tournament) -> Iterator[str]:
+    """How large the indices grew, and how each contender's rate held while they did."""
+    if not tournament.growing:
+        return
+    grown = [lap.documents_before + lap.documents for lap in laps if lap.documents_before is not None]
+    if grown:
+        yield (
+            f"Every contender had an index of its own, which grew through a start, up to {max(grown):,} documents. "
+            f"Merges that a slice had left were waited for before the next one, outside of its time (merge wait s/M "
+            f"docs)."
+        )
+    for contender in tournament.contenders:
+        starts = sorted({lap.start for lap in laps})
+        runs = [run for start in starts if (run := _run(laps, contender.name, start)) is not None]
+        if runs:
+            yield f"'{contender.name}' through its slices: {_held(runs)}"
+
+
+def _run(laps: Sequence[Lap], contender: str, start: int) -> LongRun | None:
+    """What the seconds inside a contender's slices of one start, strung together, say; None where they are too few.
+
+    The last second of a slice is no whole one, and the first has an empty buffer.
+    """
+    mine = [lap for lap in laps if (lap.contender, lap.start) == (contender, start) and lap.void is None]
+    warm_up = sum(len(lap.rates[1:-1]) for lap in mine if lap.warmup)
+    return long_run([rate for lap in mine for rate in lap.rates[1:-1]], warm_up)
+
+
+def _held(runs: Sequence[LongRun]) -> str:
+    """What the seconds of one start or of several say of one contender."""
+    if len(runs) == 1:
+        (run,) = runs
+        onset = "no onset of fluctuation"
+        if run.onset:
+            onset = f"the rate begins to fluctuate after {run.onset.at:.0f} s of load"
+        if run.trend is None:
+            return f"{onset}."
+        span = f"{_percent(run.trend.low)} to {_percent(run.trend.high)}"
+        after = numbers.duration(run.trend.end - run.trend.begin)
+        if not run.trend.seen:
+            return f"{onset}, and no trend to be seen within {after} of load after the warm-up or that ({span})."
+        return f"{onset}, and {_percent(run.trend.change)} within {after} of load ({span})."
+    trends = [run.trend for run in runs if run.trend is not None]
+    falls, rises = (sum(one.seen and (one.change < 0) is down for one in trends) for down in (True, False))
+    fluctuating = sum(run.onset is not None for run in runs)
+    change = f", {_percent(statistics.median(one.change for one in trends))} in the median" if trends else ""
+    return (
+        f"in {len(runs)} starts the rate fell in {falls}, rose in {rises}{change}, and began to fluctuate in "
+        f"{fluctuating}."
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:+.1f} %"
