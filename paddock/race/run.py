@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from rich.progress import Progress, TaskID
 
@@ -25,7 +26,10 @@ from paddock.console import (
 from paddock.corpora.store import TEST_MODE_DOCUMENTS
 from paddock.errors import Interrupted
 from paddock.files import write_json
+from paddock.race.load import LOAD_JOURNAL_FILE, journal_of
 from paddock.race.options import PreparedRace
+from paddock.race.replay import Replay, decisions, read_replay, told
+from paddock.race.replay_check import REPLAY_TASK
 from paddock.race.summarise import summarise
 from paddock.race.summary import Expectation, Missing, NamedFigure, RaceRecord, RequestTask, Summary
 from paddock.rally.leftovers import RaceProcesses
@@ -41,9 +45,10 @@ _UNINTERESTING = ("Race id is", "SUCCESS", "FAILURE", "Racing on track", "Execut
 
 # What our challenges call the task that indexes the corpus.
 BULK_TASK = "bulk"
-# ... and the one that does so by a schedule, and can write down every bulk.
+# ... and those that do so by a schedule, and can write down every request.
 PACED_TASK = "paced-bulk"
 LOAD_JOURNAL = "load_journal"
+FAILED_PROOF = "failed_proof"
 
 
 class _Watch:
@@ -136,7 +141,7 @@ def run(race: PreparedRace) -> RaceRecord:
         raise Interrupted(f"{stopped} What it had measured is discarded.") from None
     for sentence in limits_held(limits_file(outcome.race_id)):
         say(sentence)
-    summary = summarise(outcome.race, read_samples(samples), {BULK_TASK: _expectation(race)})
+    summary = summarise(outcome.race, read_samples(samples), _expectations(race))
     record = RaceRecord(
         outcome.race_id,
         summary,
@@ -151,12 +156,29 @@ def run(race: PreparedRace) -> RaceRecord:
 
 
 def _with_journal(race: PreparedRace, records: Path) -> RaceRequest:
-    """The request, told where to write down the bulks of a paced load; whoever repeats the race need not do so."""
+    """The request, told where to write down a load with a schedule; whoever repeats the race need not do so.
+
+    A restore proof that fails is told there as well, so that the race comes to its results all the same.
+    """
     challenge = next(one for one in race.track.challenges if one.name == race.request.challenge)
-    if PACED_TASK not in challenge.tasks or race.request.track_params.get(LOAD_JOURNAL) is not None:
-        return race.request
-    params = {**race.request.track_params, LOAD_JOURNAL: str(records / "load.jsonl")}
-    return replace(race.request, track_params=params)
+    own: dict[str, Any] = {}
+    if {PACED_TASK, REPLAY_TASK} & set(challenge.tasks):
+        own[LOAD_JOURNAL] = str(records / LOAD_JOURNAL_FILE)
+    if REPLAY_TASK in challenge.tasks:
+        own[FAILED_PROOF] = "report"
+    given = {name: value for name, value in race.request.track_params.items() if value is not None}
+    return replace(race.request, track_params={**race.request.track_params, **own, **given})
+
+
+def replay_of(record: RaceRecord) -> Replay | None:
+    """The replay of a race that has ended; None if it was none."""
+    return read_replay(journal_of(record.race, race_records(record.race_id)))
+
+
+def _expectations(race: PreparedRace) -> dict[str, Expectation]:
+    """Of both tasks that race.json itself says too little of."""
+    whole = _expectation(race)
+    return {BULK_TASK: whole, REPLAY_TASK: Expectation(warmup_seconds=whole.warmup_seconds)}
 
 
 def _expectation(race: PreparedRace) -> Expectation:
@@ -178,12 +200,13 @@ def _expectation(race: PreparedRace) -> Expectation:
     return Expectation(documents, warmup, None if rate is None else float(rate))
 
 
-def render(record: RaceRecord, width: int, colours: bool) -> str:
-    """The summary, the race's id and the command to repeat it."""
+def render(record: RaceRecord, width: int, colours: bool, replay: Replay | None = None) -> str:
+    """The summary, what a replay was like, the race's id and the command to repeat it."""
     return "\n".join(
         [
             render_summary(record.summary, width, colours),
             "",
+            *([render_replay(replay, width, colours), ""] if replay else []),
             f"Race id:  {record.race_id}",
             f"Results:  {record.race_file}",
             f"Samples:  {record.samples_file}",
@@ -191,6 +214,23 @@ def render(record: RaceRecord, width: int, colours: bool) -> str:
             f"Repeat with plain Rally:\n{record.command}",
         ]
     )
+
+
+def render_replay(replay: Replay, width: int = 100, colours: bool = False) -> str:
+    """What a replay came to against its own times, and its restore proof."""
+    facts = told(replay)
+    room = max(len(name) for name, _ in facts) + 4
+    lines = [wrapped(text, width, f"  {name:<{room - 2}}", " " * room) for name, text in facts]
+    lines += [wrapped(text, width, "  ") for text in decisions(replay)]
+    found = [f"{styled('Replay, latency from when something was due', 'bold', colours)}", *lines]
+    if replay.proof:
+        sentence = wrapped(replay.proof.sentence, width, "  ")
+        found += [
+            "",
+            styled("Restore proof", "bold", colours),
+            styled(sentence, "red", colours) if replay.proof.problem else sentence,
+        ]
+    return "\n".join(found)
 
 
 @dataclass

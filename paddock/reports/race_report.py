@@ -11,8 +11,9 @@ from typing import Any
 
 from paddock import numbers
 from paddock.plain_values import known
-from paddock.race.load import NORMAL, Load, LoadPhase, read_load
+from paddock.race.load import NORMAL, Load, LoadPhase, journal_of, read_load
 from paddock.race.race_results import CONFIDENCE, QueryGrowth, Trend, growth
+from paddock.race.replay import Replay, read_replay
 from paddock.race.summary import BulkTask, Missing, NamedFigure, RaceRecord, RequestTask, Summary
 from paddock.rally.limited import LIMITS_FILE, limits_held
 from paddock.reports.comparison import origin
@@ -29,6 +30,7 @@ from paddock.reports.drawing import (
     stacked,
     thousands,
 )
+from paddock.reports.replay import replay_headline, replay_sections
 
 _MEDIAN, _P90, _ACKNOWLEDGED = "series-1", "series-2", "series-3"
 
@@ -264,7 +266,6 @@ def _figures(caption: str, figures: Sequence[NamedFigure]) -> Table:
 
 
 FORMAT, VERSION = "paddock-race-report", 1
-LOAD_JOURNAL_FILE = "load.jsonl"
 
 
 @dataclass(frozen=True)
@@ -274,12 +275,14 @@ class RaceFindings:
     :param queries: at all sizes of the data; empty unless it grew.
     :param load: the paced load; None if there was none, or its journal is not at hand.
     :param limits: what its nodes were held to and what they used, a sentence for each launch; empty without limits.
+    :param replay: the same of a replay.
     """
 
     record: RaceRecord
     queries: tuple[QueryGrowth, ...]
     load: Load | None
     limits: tuple[str, ...] = ()
+    replay: Replay | None = None
 
 
 def find_out(record: RaceRecord, folder: Path) -> RaceFindings:
@@ -287,9 +290,8 @@ def find_out(record: RaceRecord, folder: Path) -> RaceFindings:
 
     :param folder: Paddock's own records of the race, where the journal of a load lies unless the race says otherwise.
     """
-    named = (record.race.get("track-params") or {}).get("load_journal")
-    load = read_load(Path(named) if named else folder / LOAD_JOURNAL_FILE)
-    return RaceFindings(record, growth(record.race), load, tuple(limits_held(folder / LIMITS_FILE)))
+    journal, limits = journal_of(record.race, folder), tuple(limits_held(folder / LIMITS_FILE))
+    return RaceFindings(record, growth(record.race), read_load(journal), limits, read_replay(journal))
 
 
 def build_race_report(findings: RaceFindings) -> Report:
@@ -299,6 +301,7 @@ def build_race_report(findings: RaceFindings) -> Report:
         Section("Before you conclude anything", items=summary.warnings) if summary.warnings else None,
         growth_section(findings.queries) if findings.queries else None,
         load_section(findings.load) if findings.load else None,
+        *(replay_sections(findings.replay) if findings.replay else ()),
         figures_section(summary, bool(findings.queries)),
         Section("Limits", items=findings.limits) if findings.limits else None,
         Section("Circumstances", facts=(("race", record.race_id), *origin(record).items())),
@@ -317,6 +320,8 @@ def headline(findings: RaceFindings) -> str:
         return _growth_headline(findings.queries)
     if findings.load:
         return " ".join(_load_headline(findings.load))
+    if findings.replay:
+        return " ".join(replay_headline(findings.replay))
     return _plain_headline(findings.record.summary)
 
 
@@ -377,6 +382,7 @@ def race_report_as_json(findings: RaceFindings) -> dict[str, Any]:
         "growth": [asdict(query) for query in findings.queries],
         "load": asdict(findings.load) if findings.load else None,
         "limits": list(findings.limits),
+        "replay": findings.replay.as_json() if findings.replay else None,
     }
 
 
