@@ -12,6 +12,7 @@ import logging
 import random
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,8 @@ PROOFS = ("all", "sample", "none")
 FAILED_PROOFS = ("abort", "report")
 
 _PAGE = 5000  # documents that are asked for at once; of the largest tracks some 25 MB
-_KEPT = "5m"  # how long the node keeps a scroll between two pages
+_KEPT = "5m"  # how long the node keeps what an index was like, between two pages
+_ORDER = [{FIELD: {"order": "asc", "missing": "_last", "unmapped_type": "date"}}, {"_shard_doc": "asc"}]
 _PATIENCE = 600  # seconds for one request
 _READ_AT_ONCE = 1000
 _PARTS = 500  # of the time that is counted part by part
@@ -113,14 +115,15 @@ async def _compare_all(es: Any, index: str, archive: Archive, found: Differences
     """Both in the order of their times, so that what belongs together is met nearly at the same moment."""
     sent = _archived(archive, archive.first, archive.end)
     following = next(sent, None)
-    async for at, identity, document in _indexed(es, index, None):
-        # A document without a time comes last in the index, and with the one before it in the archive.
-        while following is not None and (at is None or following[0] <= at):
-            found.sent(following[0], following[1])
-            following = next(sent, None)
-        found.read(at, identity, document)
-        if found.too_many:
-            return
+    async with _frozen(es, index) as point:
+        async for at, identity, document in _indexed(es, point):
+            # A document without a time comes last in the index, and with the one before it in the archive.
+            while following is not None and (at is None or following[0] <= at):
+                found.sent(following[0], following[1])
+                following = next(sent, None)
+            found.read(at, identity, document)
+            if found.too_many:
+                return
     while following is not None and not found.too_many:
         found.sent(*following)
         following = next(sent, None)
@@ -132,18 +135,18 @@ async def _compare_sample(es: Any, index: str, archive: Archive, number: int, fo
     :returns: how many were drawn.
     """
     positions = range(archive.first, archive.end)
-    chosen = random.sample(positions, min(number, len(positions)))
-    moments = sorted({archive.times.when[position] // MILLISECOND for position in chosen})
-    for moment in moments:
-        first, end = archive.times.span(moment * MILLISECOND, (moment + 1) * MILLISECOND)
-        for at, document in _archived(archive, max(first, archive.first), min(end, archive.end)):
-            if time_of(document) is not None:  # what has no time in the index cannot be found by it
-                found.sent(at, document)
-        bounds = {"gte": moment, "lte": moment, "format": "epoch_millis"}
-        async for at, identity, document in _indexed(es, index, {"range": {FIELD: bounds}}):
-            found.read(at, identity, document)
-        if found.too_many:
-            break
+    chosen = random.sample(positions, min(number, len(positions)))  # noqa: S311 - no secret
+    async with _frozen(es, index) as point:
+        for moment in sorted({archive.times.when[position] // MILLISECOND for position in chosen}):
+            first, end = archive.times.span(moment * MILLISECOND, (moment + 1) * MILLISECOND)
+            for at, document in _archived(archive, max(first, archive.first), min(end, archive.end)):
+                if time_of(document) is not None:  # what has no time in the index cannot be found by it
+                    found.sent(at, document)
+            bounds = {"gte": moment, "lte": moment, "format": "epoch_millis"}
+            async for at, identity, document in _indexed(es, point, {"range": {FIELD: bounds}}):
+                found.read(at, identity, document)
+            if found.too_many:
+                break
     return len(chosen)
 
 
@@ -165,27 +168,42 @@ def _parsed(line: bytes) -> Any:
     return document if isinstance(document, dict) else {"no JSON object": line.decode("utf-8", "replace").strip()}
 
 
-async def _indexed(es: Any, index: str, query: Mapping[str, Any] | None) -> AsyncIterator[tuple[int | None, str, Any]]:
+@asynccontextmanager
+async def _frozen(es: Any, index: str) -> AsyncIterator[dict[str, Any]]:
+    """The index as it is now, for any number of searches."""
+    point = {"id": (await es.open_point_in_time(index=index, keep_alive=_KEPT))["id"], "keep_alive": _KEPT}
+    try:
+        yield point
+    finally:
+        await es.close_point_in_time(id=point["id"])
+
+
+async def _indexed(
+    es: Any, point: dict[str, Any], query: Mapping[str, Any] | None = None
+) -> AsyncIterator[tuple[int | None, str, Any]]:
     """Milliseconds since 1970 (None without a time), id, and what is read, in the order of the times.
 
+    Page by page, each going on behind the last document of the one before it: a scroll would look at the whole index
+    for every page.
+
+    :param point: from :func:`_frozen`.
     :raises NothingStored: if the index keeps no documents.
     """
-    order = [{FIELD: {"order": "asc", "missing": "_last", "unmapped_type": "date"}}]
-    request = {"index": index, "sort": order, "size": _PAGE, "scroll": _KEPT, "track_total_hits": False}
-    page = await es.search(**request, **({} if query is None else {"query": query}))
-    try:
-        while hits := page["hits"]["hits"]:
-            for hit in hits:
-                if "_source" not in hit:
-                    raise NothingStored
-                at = hit["sort"][0]
-                # Elasticsearch puts the largest of its numbers where there is none.
-                yield at if isinstance(at, int) and at < 2**62 else None, hit["_id"], hit["_source"]
-            if len(hits) < _PAGE:
-                break
-            page = await es.scroll(scroll_id=page["_scroll_id"], scroll=_KEPT)
-    finally:
-        await es.clear_scroll(scroll_id=page["_scroll_id"])
+    request: dict[str, Any] = {"sort": _ORDER, "size": _PAGE, "track_total_hits": False}
+    if query is not None:
+        request["query"] = query
+    while True:
+        page = await es.search(**request, pit=point)
+        point["id"], hits = page.get("pit_id", point["id"]), page["hits"]["hits"]
+        for hit in hits:
+            if "_source" not in hit:
+                raise NothingStored
+            at = hit["sort"][0]
+            # Elasticsearch puts the largest of its numbers where there is none.
+            yield at if isinstance(at, int) and at < 2**62 else None, hit["_id"], hit["_source"]
+        if len(hits) < _PAGE:
+            return
+        request["search_after"] = hits[-1]["sort"]
 
 
 async def _count_parts(es: Any, index: str, archive: Archive) -> list[dict[str, Any]]:
