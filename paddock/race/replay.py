@@ -133,6 +133,7 @@ class Replay:
     :param warmup: how long requests that were due are left out of the streams.
     :param due: when the last request was due, and ``ended`` when the last was answered.
     :param furthest: by how much at most something was sent late.
+    :param bulk_wait: how long at most a document waited until the last one of its bulk was due.
     :param streams: documents first, then all queries, then those of each name if there are several.
     :param warm_up: documents and queries of the warm-up.
     """
@@ -150,6 +151,7 @@ class Replay:
     due: float
     ended: float
     furthest: float
+    bulk_wait: float
     answered: int
     indexed: int
     streams: tuple[Stream, ...]
@@ -212,6 +214,7 @@ def _replay(
         due=max(line["due"] for line in both),
         ended=max(line["answered"] for line in both),
         furthest=max(0.0, *(line["sent"] - line["due"] for line in both)),
+        bulk_wait=max(line["due"] - line["first"] for line in bulks),
         answered=sum(line["documents"] for line in bulks),
         indexed=sum(line["indexed"] for line in bulks),
         streams=tuple(one for one in streams if one),
@@ -343,6 +346,11 @@ def lateness_text(one: Lateness) -> str:
 def decisions(replay: Replay) -> list[str]:
     """What had to be decided about times that say too little, a sentence each."""
     found = []
+    if replay.bulk_wait:
+        found.append(
+            f"Documents waited up to {numbers.figure(1000 * replay.bulk_wait)} ms until the last one of their bulk was "
+            f"due; that is a shipper's time and not in their latency (bulks_per_second)."
+        )
     if replay.disordered:
         found.append(
             f"{replay.disordered:,} documents are older than one before them in the file; all were sent in the order "

@@ -141,7 +141,7 @@ def run(race: PreparedRace) -> RaceRecord:
         raise Interrupted(f"{stopped} What it had measured is discarded.") from None
     for sentence in limits_held(limits_file(outcome.race_id)):
         say(sentence)
-    summary = summarise(outcome.race, read_samples(samples), _expectations(race))
+    summary = summarise(outcome.race, read_samples(samples), {BULK_TASK: _expectation(race)})
     record = RaceRecord(
         outcome.race_id,
         summary,
@@ -173,12 +173,6 @@ def _with_journal(race: PreparedRace, records: Path) -> RaceRequest:
 def replay_of(record: RaceRecord) -> Replay | None:
     """The replay of a race that has ended; None if it was none."""
     return read_replay(journal_of(record.race, race_records(record.race_id)))
-
-
-def _expectations(race: PreparedRace) -> dict[str, Expectation]:
-    """Of both tasks that race.json itself says too little of."""
-    whole = _expectation(race)
-    return {BULK_TASK: whole, REPLAY_TASK: Expectation(warmup_seconds=whole.warmup_seconds)}
 
 
 def _expectation(race: PreparedRace) -> Expectation:

@@ -135,7 +135,7 @@ async def _compare_sample(es: Any, index: str, archive: Archive, number: int, fo
     :returns: how many were drawn.
     """
     positions = range(archive.first, archive.end)
-    chosen = random.sample(positions, min(number, len(positions)))  # noqa: S311 - no secret
+    chosen = random.sample(positions, min(number, len(positions)))
     async with _frozen(es, index) as point:
         for moment in sorted({archive.times.when[position] // MILLISECOND for position in chosen}):
             first, end = archive.times.span(moment * MILLISECOND, (moment + 1) * MILLISECOND)
