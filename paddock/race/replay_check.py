@@ -9,7 +9,7 @@ from typing import Any
 
 from paddock import numbers
 from paddock.corpora.record import CorpusRecord, first_thousand_file
-from paddock.errors import UsageError
+from paddock.errors import FileError, UsageError
 from paddock.race import RaceOptions
 from paddock.tracks import Challenge, Track
 from paddock.tracks.rendering import build_track, render_specification
@@ -40,7 +40,13 @@ def check_replay(
     if REPLAY_TASK not in challenge.tasks:
         return None
     specification, _ = render_specification(track.folder, params)
-    built = build_track(track.folder, params, specification, challenge.name, test_mode)
+    try:
+        built = build_track(track.folder, params, specification, challenge.name, test_mode)
+    except FileError as error:
+        if error.path != track.folder / "track.json":
+            raise
+        # It is the parameters that are wrong, not the track.
+        raise UsageError(error.problem.removeprefix("Rally refuses this track: ")) from None
     if corpus is None:
         return None
     from esrally.exceptions import RallyError
@@ -59,8 +65,9 @@ def check_replay(
     except RallyError as error:
         raise UsageError(str(error)) from None
     seconds = max(moments[-1] for moments in due.values())
-    queries = f" and {len(due['replay-queries']):,} queries" if "replay-queries" in due else ""
+    asked = due.get("replay-queries", ())
+    queries = f" and {numbers.plural(len(asked), 'query', 'queries')}" if asked else ""
     return (
-        f"The replay of {archive.documents:,} documents{queries} takes {numbers.duration(seconds)}, {archive.factor:g} "
+        f"The replay of {numbers.plural(archive.documents, 'document')}{queries} takes {numbers.duration(seconds)}, {archive.factor:g} "
         f"times as fast as recorded (replay_factor)."
     )

@@ -1,6 +1,6 @@
 """A replay on real Elasticsearch: an imported log, queries of its slow log, a proof that holds and one that must not.
 
-Both races use one node, which also writes the slow log that the second one replays.
+Both races use one node; the second one asks what a node of 9.2 has written into its slow log.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from tests.races.test_races import race
 pytestmark = pytest.mark.race
 
 INDEX = "paddock-apache"
+SLOW_LOG = Path(__file__).parents[1] / "imports" / "slow_logs" / "9.2.4.json.gz"
 DOCUMENTS = 600
 
 
@@ -48,15 +49,6 @@ def asked(port: int, method: str, path: str, body: Any = None) -> Any:
     )
     with urllib.request.urlopen(request, timeout=PATIENCE) as answer:  # noqa: S310 - our own node
         return json.load(answer)
-
-
-def queries(port: int) -> list[dict[str, Any]]:
-    """The node logs each of these searches."""
-    asked(port, "PUT", f"/{INDEX}/_settings", {"index.search.slowlog.threshold.query.trace": "0ms"})
-    bodies = [{"query": {"match": {"path": f"{number}"}}} for number in (7, 8)]
-    for body in bodies:
-        asked(port, "POST", f"/{INDEX}/_search", body)
-    return bodies
 
 
 def damage(port: int) -> None:
@@ -93,15 +85,12 @@ def test_a_log_is_replayed_and_proved(tmp_path: Path) -> None:
         assert (replay["proof"]["counted"], replay["proof"]["compared"]) == (DOCUMENTS, DOCUMENTS)
         assert replay["proof"]["problem"] is None
 
-        queries(node.port)
-        slow = sorted((tmp_path / "node").glob("**/*_index_search_slowlog.json"))
         recorded = tmp_path / "queries.jsonl"
-        converted = run_paddock("queries.import", str(slow[0]), "--output", str(recorded), "--index", INDEX)
+        converted = run_paddock("queries.import", str(SLOW_LOG), "--output", str(recorded))
         assert converted.returncode == 0, converted.stderr
         found = [json.loads(line) for line in recorded.read_text().splitlines()]
-        assert [one["hits"] for one in found] == [1, 1]
-        for number, one in enumerate(found):  # they were asked just now, and the log is older
-            one["at"] = f"2026-01-05T20:0{number + 1}:00Z"
+        for number, one in enumerate(found):  # they were asked in another year
+            one["at"] = f"2026-01-05T20:0{1 + number // 4}:0{number % 4}Z"
         recorded.write_text("".join(json.dumps(one) + "\n" for one in found))
 
         asked(node.port, "DELETE", f"/{INDEX}")
@@ -116,7 +105,7 @@ def test_a_log_is_replayed_and_proved(tmp_path: Path) -> None:
         f"has {DOCUMENTS - 1} documents, and {DOCUMENTS} were sent; 1 of those compared are missing; 1 read back"
         in sentence
     )
-    assert "2 of 2 queries" in " ".join(failed.stdout.split())
+    assert "11 of 11 queries" in " ".join(failed.stdout.split())
     report = run_paddock("report", "damaged", "--json")
     proof = json.loads(report.stdout)["replay"]["proof"]
     assert (proof["missing"], proof["changed"], proof["unexpected"]) == (1, 1, 0)
