@@ -66,8 +66,9 @@ def check_replay(
         raise UsageError(str(error)) from None
     seconds = max(moments[-1] for moments in due.values())
     asked = due.get("replay-queries", ())
-    queries = f" and {numbers.plural(len(asked), 'query', 'queries')}" if asked else ""
+    sent = numbers.plural(archive.documents, "document")
+    sent += f" and {numbers.plural(len(asked), 'query', 'queries')}" if asked else ""
     return (
-        f"The replay of {numbers.plural(archive.documents, 'document')}{queries} takes {numbers.duration(seconds)}, {archive.factor:g} "
-        f"times as fast as recorded (replay_factor)."
+        f"The replay of {sent} takes {numbers.duration(seconds)}, {archive.factor:g} times as fast as recorded "
+        f"(replay_factor)."
     )

@@ -215,10 +215,10 @@ def render_replay(replay: Replay, width: int = 100, colours: bool = False) -> st
     facts = told(replay)
     room = max(len(name) for name, _ in facts) + 4
     lines = [wrapped(text, width, f"  {name:<{room - 2}}", " " * room) for name, text in facts]
-    lines += [wrapped(text, width, "  ") for text in decisions(replay)]
+    lines += [wrapped(text, width, "  ", "  ") for text in decisions(replay)]
     found = [f"{styled('Replay, latency from when something was due', 'bold', colours)}", *lines]
     if replay.proof:
-        sentence = wrapped(replay.proof.sentence, width, "  ")
+        sentence = wrapped(replay.proof.sentence, width, "  ", "  ")
         found += [
             "",
             styled("Restore proof", "bold", colours),
