@@ -111,17 +111,20 @@ def _steps(points: Sequence[ReplayPoint]) -> list[tuple[float, float]]:
 
 
 def _streams(replay: Replay) -> Table:
+    every = (*replay.streams, *replay.warm_up)
+    recorded = any(one.recorded for one in every)
     headers = (
         *("", "number", "requests", "failed", "latency p50 ms", "p95", "p99", "largest"),
-        *("service p50 ms", "p99", "sent late p99 ms", "largest", "recorded p50 ms", "p99"),
+        *("service p50 ms", "p99", "sent late p99 ms", "largest"),
+        *(("recorded p50 ms", "p99") if recorded else ()),
     )
-    rows = [_row(one, one.name) for one in replay.streams]
-    rows += [_row(one, f"{one.name}, first {replay.warmup:g} s") for one in replay.warm_up]
+    rows = [_row(one, one.name, recorded) for one in replay.streams]
+    rows += [_row(one, f"{one.name}, first {replay.warmup:g} s", recorded) for one in replay.warm_up]
     caption = "Latency from when something was due, service time from when it was sent, and how late it was sent"
     return Table(caption, headers, tuple(rows), tuple(range(1, len(headers))))
 
 
-def _row(one: Stream, name: str) -> tuple[str, ...]:
+def _row(one: Stream, name: str, recorded: bool) -> tuple[str, ...]:
     def of(times: Lateness | None, *parts: str) -> tuple[str, ...]:
         return tuple(numbers.figure(getattr(times, part, None)) for part in parts)
 
@@ -131,7 +134,7 @@ def _row(one: Stream, name: str) -> tuple[str, ...]:
         *of(one.latency, "p50", "p95", "p99", "maximum"),
         *of(one.service, "p50", "p99"),
         *of(one.delay, "p99", "maximum"),
-        *of(one.recorded, "p50", "p99"),
+        *(of(one.recorded, "p50", "p99") if recorded else ()),
     )
 
 
