@@ -353,13 +353,13 @@ def decisions(replay: Replay) -> list[str]:
         )
     if replay.disordered:
         found.append(
-            f"{replay.disordered:,} documents are older than one before them in the file; all were sent in the order "
-            f"of "
-            f"their times."
+            f"{replay.disordered:,} documents of the file are older than one before them; all were sent in the order "
+            f"of their times."
         )
     if replay.without_time:
         found.append(
-            f"{replay.without_time:,} documents have no time that can be read; each was due with the one before it."
+            f"{replay.without_time:,} documents of the file have no time that can be read; each was due with the one "
+            f"before it."
         )
     if replay.whole_seconds:
         found.append("Times are no finer than a second; the documents of a second were spread evenly over it.")

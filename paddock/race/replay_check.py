@@ -17,6 +17,8 @@ from paddock.tracks.rendering import build_track, render_specification
 # What our challenge calls the task that sends the documents.
 REPLAY_TASK = "replay-documents"
 QUERY_LOG = "query_log"
+# Seconds between its start and the beginning of the replay (tracks/shared/replay_clock.py).
+LEAD = 2.0
 
 
 def with_query_log(options: RaceOptions) -> RaceOptions:

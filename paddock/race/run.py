@@ -29,7 +29,7 @@ from paddock.files import write_json
 from paddock.race.load import LOAD_JOURNAL_FILE, journal_of
 from paddock.race.options import PreparedRace
 from paddock.race.replay import Replay, decisions, read_replay, told
-from paddock.race.replay_check import REPLAY_TASK
+from paddock.race.replay_check import LEAD, REPLAY_TASK
 from paddock.race.summarise import summarise
 from paddock.race.summary import Expectation, Missing, NamedFigure, RaceRecord, RequestTask, Summary
 from paddock.rally.leftovers import RaceProcesses
@@ -141,7 +141,7 @@ def run(race: PreparedRace) -> RaceRecord:
         raise Interrupted(f"{stopped} What it had measured is discarded.") from None
     for sentence in limits_held(limits_file(outcome.race_id)):
         say(sentence)
-    summary = summarise(outcome.race, read_samples(samples), {BULK_TASK: _expectation(race)})
+    summary = summarise(outcome.race, read_samples(samples), _expectations(race))
     record = RaceRecord(
         outcome.race_id,
         summary,
@@ -173,6 +173,11 @@ def _with_journal(race: PreparedRace, records: Path) -> RaceRequest:
 def replay_of(record: RaceRecord) -> Replay | None:
     """The replay of a race that has ended; None if it was none."""
     return read_replay(journal_of(record.race, race_records(record.race_id)))
+
+
+def _expectations(race: PreparedRace) -> dict[str, Expectation]:
+    """Of both tasks of which race.json says too little."""
+    return {BULK_TASK: _expectation(race), REPLAY_TASK: Expectation(idle_seconds=LEAD)}
 
 
 def _expectation(race: PreparedRace) -> Expectation:

@@ -25,6 +25,7 @@ from shared.replay_source import ReplayDocuments, ReplaySchedule
 from paddock import tracks
 from paddock.errors import FileError, UsageError
 from paddock.paths import TRACKS
+from paddock.race import replay_check
 from paddock.race.replay import read_replay
 from tests.tracks import paced_race
 from tests.tracks.lap_client import FakeElasticsearch
@@ -229,7 +230,7 @@ def test_the_beginning_is_decided_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert ReplayClock.of("another secret") is clock
     clock.lead()
     monkeypatch.setattr("time.perf_counter", lambda: 5.0)
-    assert clock.began == 5.0 + LEAD
+    assert clock.began == 5.0 + LEAD == 5.0 + replay_check.LEAD
     monkeypatch.setattr("time.perf_counter", lambda: 9.0)
     assert clock.began == 5.0 + LEAD
 
