@@ -23,7 +23,7 @@ from paddock.imports import QueryImportOptions
 @command
 @takes(QueryImportOptions)
 def queries_import(context: Context, file: str, options: QueryImportOptions) -> None:
-    """Make a query log for the challenge replay of Elasticsearch's search slow log.
+    """Make a query log of search slow logs, for a replay.
 
     Examples:
       ./inv queries.import logs/prod_index_search_slowlog.json --output queries.jsonl
