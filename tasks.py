@@ -18,6 +18,7 @@ from paddock.command_line.lists import (
     track,
     tracks,
 )
+from paddock.command_line.queries import queries
 from paddock.command_line.races import compare, race, report, tournament
 from paddock.command_line.sentences import check_words
 
@@ -40,6 +41,7 @@ namespace = Collection(
     engines,
     corpora,
     corpus,
+    queries,
     bench,
     validate,
     lint,

@@ -29,6 +29,7 @@ def race(_context: Context, options: RaceOptions, dry_run: bool = False, json: b
       ./inv race
       ./inv race --track app-logs --challenge ingest-and-search --car 1gheap,index-buffer-30
       ./inv race --params refresh_interval:30s,bulk_size:5000
+      ./inv race --corpus our-web --challenge replay --params replay_factor:60,query_log:queries.jsonl
       ./inv race --target-hosts es1:9200,es2:9200 --client-options cluster.json
       ./inv race --dry-run
     """
@@ -52,13 +53,16 @@ def race(_context: Context, options: RaceOptions, dry_run: bool = False, json: b
 
     say(f"Racing {prepared.track.name}, challenge {prepared.request.challenge}, race id {prepared.request.race_id} ...")
     record = races.run(prepared)
+    replay = races.replay_of(record)
     if json:
-        print_result(as_json(record.as_json()))
+        print_result(as_json({**record.as_json(), **({"replay": replay.as_json()} if replay else {})}))
     else:
-        print_result(races.render(record, terminal_width(), stdout_has_colours()))
+        print_result(races.render(record, terminal_width(), stdout_has_colours(), replay))
     if record.error_rates:
         failed = ", ".join(f"{task} {100 * rate:.1f} %" for task, rate in record.error_rates.items())
         raise RaceError(f"Requests failed in this race ({failed}), so its figures are void: see rally.log.")
+    if replay and replay.proof and replay.proof.problem:
+        raise RaceError(f"{replay.proof.problem} './inv report {record.race_id}' shows the differences.")
 
 
 @task(

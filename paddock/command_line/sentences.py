@@ -25,7 +25,7 @@ from paddock.files import full_disk
 from paddock.paths import PROJECT, rally_folder
 from paddock.plain_values import separated
 
-_TAKES_FILES = "corpus.import"
+_TAKES_FILES = ("corpus.import", "queries.import")
 _HELP = {"--help", "-h"}
 
 
@@ -118,8 +118,8 @@ def check_words(namespace: Collection) -> None:
     if core is None:  # the tasks are read by somebody else
         return
     contexts = copy.deepcopy(namespace).to_contexts()  # which take the texts of help out of the tasks
-    if core.unparsed[:1] == [_TAKES_FILES]:  # the second file may have the name of a task
-        contexts = [each for each in contexts if each.name == _TAKES_FILES]
+    if core.unparsed[:1] and core.unparsed[0] in _TAKES_FILES:  # the second file may have the name of a task
+        contexts = [each for each in contexts if each.name == core.unparsed[0]]
     try:
         Parser(initial=program.initial_context, contexts=contexts).parse_argv(core.unparsed)
     except ParseError as error:
@@ -155,7 +155,7 @@ def _not_understood(error: ParseError, tasks: list[str]) -> str:
         return f"{whose} no option {word}.{guess} {known if asked.name else './inv --help shows them.'}"
     if not asked.name:
         return f"There is no task '{word}'.{guess} './inv --list' shows them all."
-    if asked.name != _TAKES_FILES:
+    if asked.name not in _TAKES_FILES:
         return f"The task {asked.name} takes no '{word}'. {known}"
     both = f"There is more than one file ('{asked.args['file'].value}', '{word}')"
     return f"{both}: put a pattern in quotes, or the further files after -- at the end."

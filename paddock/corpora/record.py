@@ -83,6 +83,11 @@ def record_file(file: Path) -> Path:
     return file.with_name(f"{file.stem}{RECORD_ENDING}")
 
 
+def times_file(file: Path) -> Path:
+    """The table of the documents' times for a data file, which a replay makes (tracks/shared/replay_times.py)."""
+    return file.with_name(f"{file.name}.times")
+
+
 def archive_file(file: Path, kind: str) -> Path:
     """The archive that Rally unpacks where the data file is missing."""
     return file.with_name(f"{file.name}.{kind}")
@@ -92,7 +97,8 @@ def companion_files(file: Path) -> list[Path]:
     """Everything made from a data file, which is worthless when the data changes; the record first."""
     thousand = first_thousand_file(file)
     archives = [archive_file(each, kind) for each in (file, thousand) for kind in ARCHIVE_KINDS]
-    return [record_file(file), offset_file(file), offset_file(thousand), thousand, *archives]
+    offsets_and_times = [made(each) for each in (file, thousand) for made in (offset_file, times_file)]
+    return [record_file(file), *offsets_and_times, thousand, *archives]
 
 
 def load_record(path: Path) -> CorpusRecord | None:

@@ -1,6 +1,7 @@
-"""Makes corpora of a team's own logs: see docs/corpora.md, and ``paddock.imports.run.import_corpus``.
+"""Makes corpora of a team's own logs, and query logs of their slow logs: see docs/corpora.md and docs/replay.md.
 
-What is asked of an import stands here, so that the command line need not load what does it.
+``paddock.imports.run.import_corpus`` and ``paddock.imports.queries.import_queries`` do it. What is asked of an import
+stands here, so that the command line need not load what does it.
 """
 
 from dataclasses import dataclass
@@ -40,3 +41,19 @@ class ImportOptions:
         None
     )
     force: Annotated[bool, "replace the corpus that was imported under this name"] = False
+
+
+@dataclass(frozen=True)
+class QueryImportOptions:
+    """The options of ``./inv queries.import``, each with what its help says.
+
+    :param files: names, or patterns such as node*_index_search_slowlog.json; "-" is standard input.
+    """
+
+    files: tuple[str, ...] = ()
+    output: Annotated[str, "the query log to write: queries.jsonl"] = ""
+    index: Annotated[
+        tuple[str, ...], "only searches of these indices or data streams, names or patterns: 'access-*,web' (all)"
+    ] = ()
+    zone: Annotated[str, "of the times in the text form, which have none: Europe/Berlin or +02:00 (UTC)"] = DEFAULT_ZONE
+    force: Annotated[bool, "replace a query log that is there"] = False

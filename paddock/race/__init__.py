@@ -10,7 +10,8 @@ run           the race itself, with its sampler, what a person sees of it and of
 race_results  what Rally's race.json says, queries while the data grows among it; sampled: what the samples say
 summarise     both together -> the figures of summary; cautions: what makes them doubtful
 headroom      what the load driver alone pushes: of driver_load, the load of a lap, into sink, a server of ours
-load          a paced load, from the journal that it keeps
+load          a paced load, from the journal that it keeps; replay: a replay with its restore proof, from the same
+replay_check  what can be wrong with a replay, before anything is started
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -15,6 +15,7 @@ import numpy as np
 # Clients in several processes begin within moments of each other; races at least a minute apart.
 _SAME_RACE_SECONDS = 10.0
 _MOST_BINS = 240
+LOAD_JOURNAL_FILE = "load.jsonl"
 # Latency is back to normal once the median of a second is at most so many times what it was before the first peak.
 NORMAL = 2.0
 
@@ -87,22 +88,36 @@ class Load:
 
 
 def read_load(path: Path) -> Load | None:
-    """The last load in that journal; None if there is no journal, or nothing in it.
-
-    Lines that a crash has cut off are passed over.
-    """
-    try:
-        lines = list(_lines(path))
-    except OSError:
-        return None
+    """The last load in that journal; None if there is no journal, or nothing in it."""
+    lines = journal_lines(path)
     plans = [line for line in lines if line.get("kind") == "schedule"]
     if not plans:
         return None
     plan = plans[-1]
-    bulks = [
-        line for line in lines if line.get("kind") == "bulk" and abs(line["began"] - plan["began"]) < _SAME_RACE_SECONDS
-    ]
+    bulks = [line for line in lines if line.get("kind") == "bulk" and of_same_race(line, plan)]
     return _load(plan, bulks) if bulks else None
+
+
+def journal_of(race: Mapping[str, Any], folder: Path) -> Path:
+    """Where the journal of a race's load is: where the user wanted it, or among Paddock's records of the race.
+
+    :param race: the contents of race.json.
+    """
+    named = (race.get("track-params") or {}).get("load_journal")
+    return Path(named) if named else folder / LOAD_JOURNAL_FILE
+
+
+def of_same_race(line: Mapping[str, Any], plan: Mapping[str, Any]) -> bool:
+    """Whether a line of a journal belongs to that plan: both say when their race began, which may differ a little."""
+    return abs(line.get("began", 0.0) - plan["began"]) < _SAME_RACE_SECONDS
+
+
+def journal_lines(path: Path) -> list[dict[str, Any]]:
+    """What is in a journal; nothing if there is none. Lines that a crash has cut off are passed over."""
+    try:
+        return list(_lines(path))
+    except OSError:
+        return []
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:

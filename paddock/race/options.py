@@ -27,6 +27,7 @@ from paddock.race.circumstances import (
 )
 from paddock.race.clusters import ClusterOptions, PreparedClusters, check_java_options, own_data_path, prepare_clusters
 from paddock.race.drivers import DEFAULT_CLIENTS, lap_parameters
+from paddock.race.replay_check import check_replay, with_query_log
 from paddock.rally import preflight
 from paddock.rally.clusters import DEFAULT_CLUSTER, Cluster
 from paddock.rally.request import OPTIONS_FILE, OPTIONS_VARIABLE, ClientOptions, RaceRequest, read_client_options
@@ -69,6 +70,7 @@ def prepare(options: RaceOptions, fetch: bool = True, clusters: Sequence[Cluster
     own = store.track_of(options.corpus) if options.corpus and not options.track else None
     track = load_track(options.track or own or DEFAULT_TRACK)
     challenge = _challenge(track, options.challenge)
+    options = with_query_log(options)
     check_parameters(track, options.params)
     if options.on_error not in ON_ERROR:
         raise unknown("value for --on-error called", options.on_error, ON_ERROR, "./inv race --help")
@@ -77,6 +79,7 @@ def prepare(options: RaceOptions, fetch: bool = True, clusters: Sequence[Cluster
             f"The challenge '{challenge.name}' runs laps, each with an index of its own, which no data stream can be: "
             f"leave data_stream out, or race a challenge that loads once, such as ingest or ingest-and-search."
         )
+    check_replay(track, challenge, options.params, options.test_mode, None)
     if "laps" in challenge.tasks:
         clients = options.params.get("bulk_indexing_clients") or DEFAULT_CLIENTS
         chosen = lap_parameters(options.params, options.further_arguments, clients)
@@ -113,6 +116,7 @@ def prepare(options: RaceOptions, fetch: bool = True, clusters: Sequence[Cluster
         notes += list(engine.notes)
         check_java_options(engine, combination)
     corpus, documents, size, record = _corpus(options, track, fetch, notes)
+    notes += _replay_notes(options, track, challenge, corpus, record)
     request = RaceRequest(
         race_id=race_id,
         track=track.folder,
@@ -166,6 +170,7 @@ def _on_clusters(
     if any(cluster.engine.kind == EMBEDDED for cluster in started if cluster.engine):
         check_distribution(track, options.params)
     corpus, documents, size, record = _corpus(options, track, fetch, notes)
+    notes += _replay_notes(options, track, challenge, corpus, record)
     data = next((cluster.data_path for cluster in started if cluster.data_path), None) or paths.benchmarks_folder()
     request = RaceRequest(
         race_id=race_id,
@@ -285,6 +290,16 @@ def _corpus(
     wanted = track_parameters(record)
     differing = {name: value for name, value in wanted.items() if defaults.get(name) != value}
     return differing, record.documents, record.bytes, record
+
+
+def _replay_notes(
+    options: RaceOptions, track: Track, challenge: Challenge, corpus: Mapping[str, Any], record: CorpusRecord | None
+) -> list[str]:
+    """How long a replay takes, once its corpus is there; nothing of other challenges."""
+    if record is None:
+        return []
+    said = check_replay(track, challenge, {**corpus, **options.params}, options.test_mode, record)
+    return [said] if said else []
 
 
 def _planned_corpus(options: RaceOptions) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from rich.progress import Progress, TaskID
 
@@ -25,7 +26,10 @@ from paddock.console import (
 from paddock.corpora.store import TEST_MODE_DOCUMENTS
 from paddock.errors import Interrupted
 from paddock.files import write_json
+from paddock.race.load import LOAD_JOURNAL_FILE, journal_of
 from paddock.race.options import PreparedRace
+from paddock.race.replay import Replay, decisions, read_replay, told
+from paddock.race.replay_check import LEAD, REPLAY_TASK
 from paddock.race.seconds import write_seconds
 from paddock.race.summarise import summarise
 from paddock.race.summary import Expectation, Missing, NamedFigure, RaceRecord, RequestTask, Summary
@@ -43,10 +47,11 @@ _UNINTERESTING = ("Race id is", "SUCCESS", "FAILURE", "Racing on track", "Execut
 
 # What our challenges call the task that indexes the corpus.
 BULK_TASK = "bulk"
-# ... and the one that does so by a schedule, and can write down every bulk.
+# ... and those that do so by a schedule, and can write down every request.
 PACED_TASK = "paced-bulk"
 LOAD_JOURNAL = "load_journal"
 SECONDS_FILE = "series.csv"
+FAILED_PROOF = "failed_proof"
 
 
 class _Watch:
@@ -140,7 +145,7 @@ def run(race: PreparedRace) -> RaceRecord:
     for sentence in limits_held(limits_file(outcome.race_id)):
         say(sentence)
     taken = read_samples(samples)
-    summary = summarise(outcome.race, taken, {BULK_TASK: _expectation(race)})
+    summary = summarise(outcome.race, taken, _expectations(race))
     if (seconds := load_seconds(taken, len(summary.bulk_tasks))) is not None:
         write_seconds(seconds, records / SECONDS_FILE)
     record = RaceRecord(
@@ -168,12 +173,28 @@ def _bytes_to_index(race: PreparedRace) -> int:
 
 
 def _with_journal(race: PreparedRace, records: Path) -> RaceRequest:
-    """The request, told where to write down the bulks of a paced load; whoever repeats the race need not do so."""
+    """The request, told where to write down a load with a schedule; whoever repeats the race need not do so.
+
+    A restore proof that fails is told there as well, so that the race comes to its results all the same.
+    """
     challenge = next(one for one in race.track.challenges if one.name == race.request.challenge)
-    if PACED_TASK not in challenge.tasks or race.request.track_params.get(LOAD_JOURNAL) is not None:
-        return race.request
-    params = {**race.request.track_params, LOAD_JOURNAL: str(records / "load.jsonl")}
-    return replace(race.request, track_params=params)
+    own: dict[str, Any] = {}
+    if {PACED_TASK, REPLAY_TASK} & set(challenge.tasks):
+        own[LOAD_JOURNAL] = str(records / LOAD_JOURNAL_FILE)
+    if REPLAY_TASK in challenge.tasks:
+        own[FAILED_PROOF] = "report"
+    given = {name: value for name, value in race.request.track_params.items() if value is not None}
+    return replace(race.request, track_params={**race.request.track_params, **own, **given})
+
+
+def replay_of(record: RaceRecord) -> Replay | None:
+    """The replay of a race that has ended; None if it was none."""
+    return read_replay(journal_of(record.race, race_records(record.race_id)))
+
+
+def _expectations(race: PreparedRace) -> dict[str, Expectation]:
+    """Of both tasks of which race.json says too little."""
+    return {BULK_TASK: _expectation(race), REPLAY_TASK: Expectation(idle_seconds=LEAD)}
 
 
 def _expectation(race: PreparedRace) -> Expectation:
@@ -195,12 +216,13 @@ def _expectation(race: PreparedRace) -> Expectation:
     return Expectation(documents, warmup, None if rate is None else float(rate))
 
 
-def render(record: RaceRecord, width: int, colours: bool) -> str:
-    """The summary, the race's id and the command to repeat it."""
+def render(record: RaceRecord, width: int, colours: bool, replay: Replay | None = None) -> str:
+    """The summary, what a replay was like, the race's id and the command to repeat it."""
     return "\n".join(
         [
             render_summary(record.summary, width, colours),
             "",
+            *([render_replay(replay, width, colours), ""] if replay else []),
             f"Race id:  {record.race_id}",
             f"Results:  {record.race_file}",
             f"Samples:  {record.samples_file}",
@@ -208,6 +230,23 @@ def render(record: RaceRecord, width: int, colours: bool) -> str:
             f"Repeat with plain Rally:\n{record.command}",
         ]
     )
+
+
+def render_replay(replay: Replay, width: int = 100, colours: bool = False) -> str:
+    """What a replay came to against its own times, and its restore proof."""
+    facts = told(replay)
+    room = max(len(name) for name, _ in facts) + 4
+    lines = [wrapped(text, width, f"  {name:<{room - 2}}", " " * room) for name, text in facts]
+    lines += [wrapped(text, width, "  ", "  ") for text in decisions(replay)]
+    found = [f"{styled('Replay, latency from when something was due', 'bold', colours)}", *lines]
+    if replay.proof:
+        sentence = wrapped(replay.proof.sentence, width, "  ", "  ")
+        found += [
+            "",
+            styled("Restore proof", "bold", colours),
+            styled(sentence, "red", colours) if replay.proof.problem else sentence,
+        ]
+    return "\n".join(found)
 
 
 @dataclass

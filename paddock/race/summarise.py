@@ -97,6 +97,8 @@ def _bulk_task(
     windows: Sequence[Window] | None,
 ) -> BulkTask:
     seconds, requests = _seconds(result), result.requests
+    if not isinstance(seconds, Missing):
+        seconds = max(seconds - expectation.idle_seconds, 0.0)
     nothing: Figure = Missing(_INDISTINCT if any(interval.total for interval in found) else _why_nothing(found))
     documents = settled_rate = median_rate = node_cpu = driver_cpu = busiest = steal = nothing
     settled: list[Span] = []

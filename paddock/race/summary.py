@@ -47,6 +47,7 @@ class Expectation:
     :param warmup_seconds: how long its warm-up lasts (Rally's warmup-time-period).
     :param rate: documents per second at which it was to send them, or None if as fast as possible.
     :param scheduled_seconds: when its last document was due, or None if its schedule does not say.
+    :param idle_seconds: how long it waited at its start, before anything was due.
     :param incidental: whether it is there only for what is measured after it.
     """
 
@@ -55,6 +56,7 @@ class Expectation:
     rate: float | None = None
     scheduled_seconds: float | None = None
     incidental: bool = False
+    idle_seconds: float = 0.0
 
 
 _TIMES = ("p50 ms", "p90 ms", "p99 ms", "max ms")

@@ -11,8 +11,9 @@ from typing import Any
 
 from paddock import numbers
 from paddock.plain_values import known
-from paddock.race.load import NORMAL, Load, LoadPhase, read_load
+from paddock.race.load import NORMAL, Load, LoadPhase, journal_of, read_load
 from paddock.race.race_results import CONFIDENCE, QueryGrowth, Trend, growth
+from paddock.race.replay import Replay, read_replay
 from paddock.race.summary import BulkTask, Missing, NamedFigure, RaceRecord, RequestTask, Summary
 from paddock.race.sustained import SustainedLoad, sustained_load
 from paddock.rally.limited import LIMITS_FILE, limits_held
@@ -30,6 +31,7 @@ from paddock.reports.drawing import (
     stacked,
     thousands,
 )
+from paddock.reports.replay import replay_headline, replay_sections
 from paddock.reports.sustained import sustained_as_json, sustained_headline, sustained_section
 from paddock.sampling import read_samples
 
@@ -267,7 +269,6 @@ def _figures(caption: str, figures: Sequence[NamedFigure]) -> Table:
 
 
 FORMAT, VERSION = "paddock-race-report", 1
-LOAD_JOURNAL_FILE = "load.jsonl"
 SAMPLES_FILE = "samples.jsonl"
 
 
@@ -279,6 +280,7 @@ class RaceFindings:
     :param load: the paced load; None if there was none, or its journal is not at hand.
     :param limits: what its nodes were held to and what they used, a sentence for each launch; empty without limits.
     :param sustained: how its load held, if that went on for long enough to ask; else None.
+    :param replay: None if there was none, or its journal is not at hand.
     """
 
     record: RaceRecord
@@ -286,6 +288,7 @@ class RaceFindings:
     load: Load | None
     limits: tuple[str, ...] = ()
     sustained: SustainedLoad | None = None
+    replay: Replay | None = None
 
 
 def find_out(record: RaceRecord, folder: Path) -> RaceFindings:
@@ -293,10 +296,11 @@ def find_out(record: RaceRecord, folder: Path) -> RaceFindings:
 
     :param folder: Paddock's own records of the race, where the journal of a load lies unless the race says otherwise.
     """
-    named = (record.race.get("track-params") or {}).get("load_journal")
-    load = read_load(Path(named) if named else folder / LOAD_JOURNAL_FILE)
+    journal, limits = journal_of(record.race, folder), tuple(limits_held(folder / LIMITS_FILE))
     sustained = sustained_load(read_samples(folder / SAMPLES_FILE), record.summary.bulk_tasks)
-    return RaceFindings(record, growth(record.race), load, tuple(limits_held(folder / LIMITS_FILE)), sustained)
+    return RaceFindings(
+        record, growth(record.race), read_load(journal), limits, sustained=sustained, replay=read_replay(journal)
+    )
 
 
 def build_race_report(findings: RaceFindings) -> Report:
@@ -307,6 +311,7 @@ def build_race_report(findings: RaceFindings) -> Report:
         growth_section(findings.queries) if findings.queries else None,
         load_section(findings.load) if findings.load else None,
         sustained_section(findings.sustained) if findings.sustained else None,
+        *(replay_sections(findings.replay) if findings.replay else ()),
         figures_section(summary, bool(findings.queries)),
         Section("Limits", items=findings.limits) if findings.limits else None,
         Section("Circumstances", facts=(("race", record.race_id), *origin(record).items())),
@@ -327,6 +332,8 @@ def headline(findings: RaceFindings) -> str:
         return " ".join(_load_headline(findings.load))
     if findings.sustained:
         return sustained_headline(findings.sustained)
+    if findings.replay:
+        return " ".join(replay_headline(findings.replay))
     return _plain_headline(findings.record.summary)
 
 
@@ -388,6 +395,7 @@ def race_report_as_json(findings: RaceFindings) -> dict[str, Any]:
         "load": asdict(findings.load) if findings.load else None,
         "limits": list(findings.limits),
         "sustained": sustained_as_json(findings.sustained) if findings.sustained else None,
+        "replay": findings.replay.as_json() if findings.replay else None,
     }
 
 

@@ -121,6 +121,9 @@ def build_track(
     except (esrally.exceptions.RallyError, TypeError, ValueError, KeyError, AttributeError) as error:
         # Rally wraps what goes wrong in track.py in a sentence without its cause.
         cause = f" ({_one_line(error.__context__)})" if isinstance(error.__context__, Exception) else ""
+        if (problem := getattr(error, "problem", None)) is not None:
+            # A mistake in a file that a parameter names (shared.query_log.BadQueryLog), which says where it is.
+            raise FileError(getattr(error, "path", path), problem, getattr(error, "line", None)) from error
         raise FileError(path, f"Rally refuses this track: {_one_line(error)}{cause}") from error
     return track
 

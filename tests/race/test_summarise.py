@@ -33,6 +33,13 @@ def test_the_mean_rate_is_documents_by_duration() -> None:
     assert task.reported_rate == 29_631.0
 
 
+def test_a_wait_before_anything_is_due_is_no_part_of_the_duration() -> None:
+    """A replay begins some seconds after its task: those have no documents, and are not what it took."""
+    task = summary_of(idle_seconds=2.0).bulk_tasks[0]
+    assert task.seconds == pytest.approx(17.9 + 0.145)
+    assert task.mean_rate == pytest.approx(600_000 / 18.045)
+
+
 def test_the_median_rate_is_that_of_full_seconds() -> None:
     """18 seconds lie wholly under load, 13 of them at 40,000; without the warm-up only those."""
     task = summary_of().bulk_tasks[0]

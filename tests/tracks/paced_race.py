@@ -1,4 +1,4 @@
-"""A paced load run by Rally's own schedules and executors against an Elasticsearch in memory, in no time."""
+"""A paced load or a replay run by Rally's own schedules and executors, against an index in memory, in no time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from unittest import mock
 
 from esrally.driver import driver, runner, scheduler
 from esrally.track import loader
+from shared.lap_secret import LapSecret
 from shared.paced_schedule import PacedSchedule
+from shared.replay_source import ReplaySchedule
 
 from paddock import tracks
 from tests.tracks.lap_client import FakeElasticsearch, corpus
@@ -33,7 +35,9 @@ def built(name: str, challenge: str, params: dict[str, Any], test_mode: bool = F
     """Rally's track with that challenge selected."""
     track = _load_track(name)
     tracks.check_parameters(track, params)
-    return build(track, params, challenge, test_mode)
+    rally_track = build(track, params, challenge, test_mode)
+    LapSecret().on_after_load_track(rally_track)
+    return rally_track
 
 
 def leaf(rally_track: Any, name: str) -> Any:
@@ -78,42 +82,57 @@ class InNoTime(asyncio.SelectorEventLoop):
 
 
 def run(
-    rally_track: Any, name: str, on_bulk: Callable[[int, int], Any] | None = None
+    rally_track: Any,
+    name: str,
+    on_bulk: Callable[[int, int], Any] | None = None,
+    beside: str | None = None,
+    index: FakeElasticsearch | None = None,
 ) -> tuple[FakeElasticsearch, list[SimpleNamespace]]:
-    """Run one bulk task with all its clients in one process.
+    """Run one bulk task with all its clients in one process, and another task beside it if one is named.
 
     :returns: the index, and Rally's samples in the order of their answers.
     """
-    task = leaf(rally_track, name)
+    tasks = [leaf(rally_track, one) for one in (name, beside) if one]
     samples: list[SimpleNamespace] = []
 
     class Sampler:
         def add(self, *sample: Any) -> None:
             samples.append(SimpleNamespace(**dict(zip(FIELDS, sample, strict=True))))
 
-    index = FakeElasticsearch(on_bulk)
+    index = index or FakeElasticsearch(on_bulk)
 
     async def race() -> None:
-        parameters = loader.operation_parameters(rally_track, task)
-        executors = []
-        for client in range(task.clients):
-            allocation = driver.TaskAllocation(task, client, client, task.clients)
-            schedule = driver.schedule_for(allocation, parameters)
-            stop = threading.Event()
-            behaviour = task.error_behavior("continue")
-            executors.append(
-                driver.AsyncExecutor(client, task, schedule, {"default": index}, Sampler(), stop, stop, behaviour)()
-            )
+        executors: list[Any] = []
+        try:
+            for task in tasks:
+                parameters = loader.operation_parameters(rally_track, task)
+                for client in range(task.clients):
+                    allocation = driver.TaskAllocation(task, client, client, task.clients)
+                    schedule = driver.schedule_for(allocation, parameters)
+                    stop, behaviour = threading.Event(), task.error_behavior("continue")
+                    executor = driver.AsyncExecutor(
+                        client, task, schedule, {"default": index}, Sampler(), stop, stop, behaviour
+                    )
+                    executors.append(executor())
+        except BaseException:
+            for executor in executors:
+                executor.close()
+            raise
         await asyncio.gather(*executors)
 
     runner.register_runner("bulk", runner.BulkIndex(), async_runner=True)
-    scheduler.register_scheduler("paced", PacedSchedule)
+    runner.register_runner("search", runner.Query(), async_runner=True)
+    schedules = {"paced": PacedSchedule, "replay": ReplaySchedule}
+    for one, schedule in schedules.items():
+        scheduler.register_scheduler(one, schedule)
     loop = InNoTime()
     try:
         with mock.patch("time.perf_counter", loop.time):
             loop.run_until_complete(race())
     finally:
         loop.close()
-        runner.remove_runner("bulk")
-        scheduler.remove_scheduler("paced")
+        for one in ("bulk", "search"):
+            runner.remove_runner(one)
+        for one in schedules:
+            scheduler.remove_scheduler(one)
     return index, samples

@@ -256,15 +256,17 @@ def test_everything_is_registered() -> None:
         *("first-documents", "expected-documents", "lap-plan", "paced-documents", "expected-paced-documents"),
         *("growth-documents", "grown-documents", "fresh-index"),
         *("sustained-documents", "expected-sustained-documents", "roll-over"),
+        *("replay-documents", "replay-queries", "replayed-documents", "proof-plan"),
     }
-    assert set(registry.schedulers) == {"paced"}
+    assert set(registry.schedulers) == {"paced", "replay"}
     assert {name: repr(runner) for name, runner in registry.runners.items()} == {
         "fresh-index": "fresh-index",
         "lap": "lap",
+        "restore-proof": "restore-proof",
         "settle": "settle",
         "roll-over": "roll-over",
     }
-    assert registry.processors == ["UnpreparedCorpora", "LapSecret"]
+    assert registry.processors == ["UnpreparedCorpora", "LapSecret", "ReplayTimes"]
 
 
 @pytest.mark.parametrize("challenge", ["ingest", "ingest-and-search", "growing-data", "paced", "burst", "sustained"])

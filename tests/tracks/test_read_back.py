@@ -74,3 +74,8 @@ def test_an_index_that_stores_nothing_ends_no_race() -> None:
     """Nothing can be read again, and nothing is said to differ."""
     told = asyncio.run(read_back(StoresNothing(), "logs", [b'{"a": 1}'], 10))
     assert told == {"documents": 0, "same": 0, "fields": {}}
+
+
+def test_true_is_not_one() -> None:
+    """Python takes them for the same, and no index does."""
+    assert list(differences({"a": True, "b": 0}, {"a": 1, "b": False})) == [("a", True, 1), ("b", 0, False)]

@@ -65,6 +65,13 @@ DENSE: dict[str, Any] = {
     "peak_seconds": 1.5,
     "bursts": 3,
     "growth_steps": [1, 3, 9],
+    "replay_factor": 60,
+    "replay_from": "2026-01-05T20:00:00Z",
+    "replay_until": "2026-01-05T21:00:00Z",
+    "replay_query_clients": 3,
+    "proof": "sample",
+    "proof_documents": 50,
+    "failed_proof": "report",
 }
 SPARSE = [
     {},
@@ -75,8 +82,8 @@ SPARSE = [
 ALL_TRACKS = tracks.track_names()
 CHALLENGES = [
     *("bulk-clients", "bulk-size", "burst", "codec-and-sort", "growing-data", "index-mode", "ingest"),
-    *("ingest-and-search", "mapping-cost", "paced", "refresh-interval", "replicas", "settings", "shards", "store-type"),
-    *("sustained", "translog-flush"),
+    *("ingest-and-search", "mapping-cost", "paced", "refresh-interval", "replay", "replicas", "settings", "shards"),
+    *("store-type", "sustained", "translog-flush"),
 ]
 
 TRACK_NAMES = ["apache", "apache-ecs", "app-logs", "app-logs-ecs", "logs", "syslog", "web-events"]
@@ -97,7 +104,7 @@ def test_all_tracks_are_listed_with_their_challenges() -> None:
         assert sorted(challenge.name for challenge in track.challenges) == CHALLENGES
         assert [challenge.name for challenge in track.challenges if challenge.default] == ["ingest"]
         assert all(challenge.description for challenge in track.challenges)
-        loads = {"bulk", "laps", "paced-bulk", "sustained-bulk", "bulk-to-1x"}
+        loads = {"bulk", "laps", "paced-bulk", "sustained-bulk", "bulk-to-1x", "replay-documents"}
         assert all(loads & set(challenge.tasks) for challenge in track.challenges)
 
 

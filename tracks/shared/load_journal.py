@@ -1,4 +1,4 @@
-"""The journal of a paced load: its phases, and one JSON line for every bulk as soon as it is answered.
+"""The journal of a paced load or a replay: what is planned, and a JSON line for every request that is answered.
 
 Rally itself keeps samples only in an Elasticsearch metrics store; race.json has nothing but percentiles of the whole
 load. Several worker processes append to the same file, so each line is written with one call.
@@ -20,7 +20,7 @@ def append_schedule(path: Path, began: float, pace: Pace) -> None:
     :param began: seconds since 1970 at which the load began; tells the lines of one race from those of another.
     """
     phases = [{"name": one.name, "begin": one.begin, "end": one.end, "rate": one.rate} for one in pace.phases]
-    _append(path, {"kind": "schedule", "began": round(began, 3), "documents": pace.documents, "phases": phases})
+    append(path, {"kind": "schedule", "began": round(began, 3), "documents": pace.documents, "phases": phases})
 
 
 def append_bulk(
@@ -36,7 +36,7 @@ def append_bulk(
     success: bool,
 ) -> None:
     """Add one bulk; times in seconds since ``began``, which is in seconds since 1970."""
-    _append(
+    append(
         path,
         {
             "kind": "bulk",
@@ -52,7 +52,8 @@ def append_bulk(
     )
 
 
-def _append(path: Path, record: dict[str, Any]) -> None:
+def append(path: Path, record: dict[str, Any]) -> None:
+    """Add one line, whole whoever else adds one."""
     line = (json.dumps(record, separators=(",", ":"), allow_nan=False) + "\n").encode("utf-8")
     # Not kept open: Rally never tells a schedule that it is over.
     file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)

@@ -32,7 +32,7 @@ class PacedDocuments(BulkIndexParamSource):
         super().__init__(track, {**params, "bulk-size": _bulk_size(params)}, **kwargs)
         check_rates(params.get("rates", {}))
         self.arrivals = _one_of_arrivals(params["arrivals"])
-        self.journal = _journal(params.get("journal"))
+        self.journal = checked_journal(params.get("journal"))
         available = sum(corpus.number_of_documents(source_format="bulk") for corpus in self.corpora)
         self.pace = pace_of(available, params)
         # Only what is read changes: self.corpora still describes the files, which Rally checks before the race.
@@ -132,7 +132,8 @@ def _one_of_arrivals(value: Any) -> str:
     return str(value)
 
 
-def _journal(value: Any) -> Path | None:
+def checked_journal(value: Any) -> Path | None:
+    """The path of a load's journal, or None; raises exceptions.InvalidSyntax if nothing can be written there."""
     if value is None:
         return None
     path = Path(value)

@@ -38,7 +38,7 @@ async def read_back(es: Any, index: str, sources: Iterable[bytes], most: int) ->
         differing = list(differences(document, read[f"{_ID}{number}"]))
         same += not differing
         for name, before, after in differing:
-            entry = fields.setdefault(name, {"documents": 0, "sent": _short(before), "read": _short(after)})
+            entry = fields.setdefault(name, {"documents": 0, "sent": short(before), "read": short(after)})
             entry["documents"] += 1
     return {"documents": len(read), "same": same, "fields": fields}
 
@@ -48,19 +48,23 @@ def differences(sent: Mapping[str, Any], read: Mapping[str, Any]) -> Iterator[tu
 
     ``{"a": {"b": 1}}`` and ``{"a.b": 1}`` are the same to Elasticsearch, and so they are here.
     """
-    before, after = dict(_leaves(sent)), dict(_leaves(read))
+    before, after = dict(leaves(sent)), dict(leaves(read))
     for name in {**before, **after}:
-        if before.get(name) != after.get(name):
-            yield name, before.get(name), after.get(name)
+        was, became = before.get(name), after.get(name)
+        # To Python true is 1, and false is 0.
+        if was != became or isinstance(was, bool) != isinstance(became, bool):
+            yield name, was, became
 
 
-def _leaves(document: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+def leaves(document: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+    """Full names and values of all fields of a document."""
     for name, value in document.items():
         if isinstance(value, Mapping):
-            yield from _leaves(value, f"{above}{name}.")
+            yield from leaves(value, f"{above}{name}.")
         else:
             yield f"{above}{name}", value
 
 
-def _short(value: Any) -> Any:
+def short(value: Any) -> Any:
+    """The value, cut where it is a long text."""
     return f"{value[:_LONGEST_TEXT]}..." if isinstance(value, str) and len(value) > _LONGEST_TEXT else value

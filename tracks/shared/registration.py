@@ -17,6 +17,9 @@ from shared.lap_plan import LapPlan
 from shared.lap_secret import LapSecret
 from shared.paced_documents import ExpectedPacedDocuments, PacedDocuments
 from shared.paced_schedule import PacedSchedule
+from shared.replay_source import ReplayDocuments, ReplayedDocuments, ReplayQueries, ReplaySchedule
+from shared.replay_times import ReplayTimes
+from shared.restore_proof import ProofPlan, RestoreProof
 from shared.sustained import ExpectedSustainedDocuments, RolledIndex, RollOver, SustainedDocuments
 
 # The Rally that these tracks were made for and are tested with; pyproject.toml pins it.
@@ -32,6 +35,7 @@ def register(registry: Any) -> None:
     mention_other_rally(metadata.version("esrally"))
     registry.register_track_processor(UnpreparedCorpora())
     registry.register_track_processor(LapSecret())
+    registry.register_track_processor(ReplayTimes())
     registry.register_param_source("fresh-index", TracksIndex)
     registry.register_param_source("first-documents", FirstDocuments)
     registry.register_param_source("expected-documents", ExpectedDocuments)
@@ -43,11 +47,17 @@ def register(registry: Any) -> None:
     registry.register_param_source("sustained-documents", SustainedDocuments)
     registry.register_param_source("expected-sustained-documents", ExpectedSustainedDocuments)
     registry.register_param_source("roll-over", RolledIndex)
+    registry.register_param_source("replay-documents", ReplayDocuments)
+    registry.register_param_source("replay-queries", ReplayQueries)
+    registry.register_param_source("replayed-documents", ReplayedDocuments)
+    registry.register_param_source("proof-plan", ProofPlan)
     registry.register_runner("fresh-index", FreshIndex(), async_runner=True)
     registry.register_runner("lap", RunLap(), async_runner=True)
     registry.register_runner("settle", Settle(), async_runner=True)
     registry.register_runner("roll-over", RollOver(), async_runner=True)
+    registry.register_runner("restore-proof", RestoreProof(), async_runner=True)
     registry.register_scheduler("paced", PacedSchedule)
+    registry.register_scheduler("replay", ReplaySchedule)
 
 
 def mention_other_rally(version: str) -> None:

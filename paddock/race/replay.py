@@ -1,0 +1,372 @@
+"""A replay: how late documents and queries were against their own times, and what the restore proof found.
+
+All of it comes from the journal that the replay keeps (tracks/shared/replay_source.py and restore_proof.py write it),
+where every request has the moment at which it was due. Nothing is left out because a client was busy: what is sent late
+is late by that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from paddock import numbers
+from paddock.race.load import journal_lines, of_same_race
+
+_QUANTILES = (0.5, 0.95, 0.99)
+_WHOLE = ("documents", "queries")  # the streams that are not of one name of queries
+
+
+@dataclass(frozen=True)
+class Lateness:
+    """Milliseconds: of so many documents or queries half, 95 and 99 in a hundred were no later, and the latest."""
+
+    p50: float
+    p95: float
+    p99: float
+    maximum: float
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Documents, or queries of one name, without those of the warm-up unless it says so.
+
+    :param items: documents or queries, and ``requests`` in which they were sent; ``failed`` of the items.
+    :param latency: from when it was due to its answer; a document is due with the last one of its bulk.
+    :param service: from when it was sent to its answer.
+    :param delay: from when it was due until it was sent: the load driver's part of the latency.
+    :param recorded: of queries, how long they took when they were recorded, where the log says so.
+    """
+
+    name: str
+    items: int
+    requests: int
+    failed: int
+    latency: Lateness
+    service: Lateness
+    delay: Lateness
+    recorded: Lateness | None = None
+
+
+@dataclass(frozen=True)
+class ReplayPoint:
+    """Some seconds of the replay; ``asked`` were due then and ``reached`` were answered well then, a second.
+
+    :param latency: the median in milliseconds of what was due then, and ``latest`` the largest; None of nothing.
+    """
+
+    begin: float
+    seconds: float
+    asked: float
+    reached: float
+    latency: float | None
+    latest: float | None
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What the restore proof found.
+
+    :param mode: "all" or "sample".
+    :param counted: documents in the index, and ``documents``, how many were sent.
+    :param compared: documents that were read back; ``sampled`` of the archive's were drawn for it, None of all.
+    :param missing: in the archive and not in the index; ``unexpected`` the other way round; ``changed`` in both, with
+        other values.
+    :param fields: by their full names, how many ``documents`` differ in them, and what was ``sent`` and ``read`` first.
+    :param examples: documents of each ``kind``, with their time ``at`` and, of changed ones, their ``fields``.
+    :param parts: the first parts of the time in which the numbers differ: ``from``, ``until``, ``sent``, ``read``.
+    :param problem: one sentence; None if it passed.
+    """
+
+    mode: str
+    documents: int
+    counted: int
+    compared: int
+    sampled: int | None
+    missing: int
+    unexpected: int
+    changed: int
+    fields: Mapping[str, Any]
+    examples: tuple[Mapping[str, Any], ...]
+    parts: tuple[Mapping[str, Any], ...]
+    seconds: float
+    problem: str | None
+
+    @property
+    def sentence(self) -> str:
+        """What it came to."""
+        if self.problem is not None:
+            return self.problem
+        if self.sampled is None:
+            return (
+                f"The restore proof passed: {self.counted:,} documents were sent and are in the index, and each of "
+                f"them "
+                f"reads back as it was sent ({numbers.figure(self.seconds)} s)."
+            )
+        most = numbers.percent(3 / self.sampled)[0]
+        certainty = (
+            "which are all"
+            if self.sampled >= self.documents
+            else f"so at most {most} % of all differ, with 95 % confidence"
+        )
+        return (
+            f"The restore proof passed: {self.counted:,} documents were sent and are in the index; {self.sampled:,} of "
+            f"them, drawn at random, read back as they were sent, {certainty} ({numbers.figure(self.seconds)} s)."
+        )
+
+
+@dataclass(frozen=True)
+class Replay:
+    """A whole replay; times in seconds since it began.
+
+    :param origin: the recorded time with which it began, and ``until`` the one with which it ended; ``factor`` times as
+        fast as recorded.
+    :param scheduled: documents that were due, and ``scheduled_queries``; ``left_out`` queries were asked at other
+        times.
+    :param without_time: documents without a time, due with the one before them; ``disordered`` ones, older than one
+        before them in the file, which were put in order.
+    :param whole_seconds: whether times were no finer than a second, over which documents then were spread.
+    :param warmup: how long requests that were due are left out of the streams.
+    :param due: when the last request was due, and ``ended`` when the last was answered.
+    :param furthest: by how much at most something was sent late.
+    :param bulk_wait: how long at most a document waited until the last one of its bulk was due.
+    :param streams: documents first, then all queries, then those of each name if there are several.
+    :param warm_up: documents and queries of the warm-up.
+    """
+
+    origin: str
+    until: str
+    factor: float
+    scheduled: int
+    scheduled_queries: int
+    left_out: int
+    without_time: int
+    disordered: int
+    whole_seconds: bool
+    warmup: float
+    due: float
+    ended: float
+    furthest: float
+    bulk_wait: float
+    answered: int
+    indexed: int
+    streams: tuple[Stream, ...]
+    warm_up: tuple[Stream, ...]
+    documents: tuple[ReplayPoint, ...]
+    queries: tuple[ReplayPoint, ...]
+    proof: Proof | None
+
+    @property
+    def behind(self) -> float:
+        """Seconds from when the last request was due to the last answer."""
+        return self.ended - self.due
+
+    def as_json(self) -> dict[str, Any]:
+        """For programs; docs/reports.md describes it."""
+        return {**asdict(self), "behind": self.behind}
+
+
+def read_replay(path: Path) -> Replay | None:
+    """The last replay in that journal; None if there is no journal, or no replay in it."""
+    lines = journal_lines(path)
+    plan = next((line for line in reversed(lines) if line.get("kind") == "replay"), None)
+    if plan is None:
+        return None
+    own = [line for line in lines[lines.index(plan) :] if line.get("kind") == "proof" or of_same_race(line, plan)]
+    # Another process may have been the first to write.
+    own += [line for line in lines[: lines.index(plan)] if of_same_race(line, plan)]
+    kinds = {kind: [line for line in own if line.get("kind") == kind] for kind in ("bulk", "query")}
+    if not kinds["bulk"]:
+        return None
+    asked = next((line for line in own if line.get("kind") == "replay-queries"), None)
+    proof = next((line for line in reversed(own) if line.get("kind") == "proof"), None)
+    return _replay(plan, kinds["bulk"], asked, kinds["query"], proof)
+
+
+def _replay(
+    plan: Mapping[str, Any],
+    bulks: Sequence[Mapping[str, Any]],
+    asked: Mapping[str, Any] | None,
+    queries: Sequence[Mapping[str, Any]],
+    proof: Mapping[str, Any] | None,
+) -> Replay:
+    both, warmup = [*bulks, *queries], float(plan["warmup_seconds"] or 0)
+    measured, warming = ([line for line in both if (line["due"] >= warmup) is later] for later in (True, False))
+    names = sorted({line["name"] for line in queries})
+    streams = [*_streams(measured)]
+    if len(names) > 1:
+        streams += (_stream(name, [line for line in measured if line.get("name") == name]) for name in names)
+    return Replay(
+        origin=plan["from"],
+        until=plan["until"],
+        factor=plan["factor"],
+        scheduled=plan["documents"],
+        scheduled_queries=asked["queries"] if asked else 0,
+        left_out=asked["left_out"] if asked else 0,
+        without_time=plan["without_time"],
+        disordered=plan["disordered"],
+        whole_seconds=plan["whole_seconds"],
+        warmup=warmup,
+        due=max(line["due"] for line in both),
+        ended=max(line["answered"] for line in both),
+        furthest=max(0.0, *(line["sent"] - line["due"] for line in both)),
+        bulk_wait=max(line["due"] - line["first"] for line in bulks),
+        answered=sum(line["documents"] for line in bulks),
+        indexed=sum(line["indexed"] for line in bulks),
+        streams=tuple(one for one in streams if one),
+        warm_up=tuple(one for one in _streams(warming) if one),
+        documents=_points(plan["asked"], bulks),
+        queries=_points(asked["asked"], queries) if asked else (),
+        proof=_proof(proof) if proof else None,
+    )
+
+
+def _streams(lines: Sequence[Mapping[str, Any]]) -> Iterable[Stream | None]:
+    """Documents, and all queries."""
+    yield _stream("documents", [line for line in lines if line["kind"] == "bulk"])
+    yield _stream("queries", [line for line in lines if line["kind"] == "query"])
+
+
+def _stream(name: str, lines: Sequence[Mapping[str, Any]]) -> Stream | None:
+    if not lines:
+        return None
+    weights = [line.get("documents", 1) for line in lines]
+    recorded = [line["recorded_ms"] for line in lines if line.get("recorded_ms") is not None]
+    return Stream(
+        name=name,
+        items=sum(weights),
+        requests=len(lines),
+        failed=sum(_failed(line) for line in lines),
+        latency=lateness([1000 * (line["answered"] - line["due"]) for line in lines], weights),
+        service=lateness([1000 * (line["answered"] - line["sent"]) for line in lines], weights),
+        delay=lateness([max(0.0, 1000 * (line["sent"] - line["due"])) for line in lines], weights),
+        recorded=lateness(recorded, [1] * len(recorded)) if recorded else None,
+    )
+
+
+def _failed(line: Mapping[str, Any]) -> int:
+    return int(line["documents"] - line["indexed"] if line["kind"] == "bulk" else not line["success"])
+
+
+def lateness(milliseconds: Sequence[float], weights: Sequence[int]) -> Lateness:
+    """The quantiles of items of which so many each took so long: the smallest value that enough do not exceed."""
+    order = np.argsort(milliseconds, kind="stable")
+    values, reached = np.asarray(milliseconds, dtype=float)[order], np.cumsum(np.asarray(weights)[order])
+    # A hair less, so that half of ten is the fifth and not, by rounding, the sixth.
+    half, most, nearly_all = (
+        float(values[np.searchsorted(reached, share * reached[-1] - 1e-9)]) for share in _QUANTILES
+    )
+    return Lateness(half, most, nearly_all, float(values[-1]))
+
+
+def _points(asked: Mapping[str, Any], lines: Sequence[Mapping[str, Any]]) -> tuple[ReplayPoint, ...]:
+    length = float(asked["seconds"])
+    due: list[int] = asked["due"]
+    last = max([len(due) - 1, *(int(line["answered"] // length) for line in lines)])
+    reached = [0] * (last + 1)
+    late: dict[int, list[float]] = {}
+    for line in lines:
+        reached[int(line["answered"] // length)] += line["indexed"] if line["kind"] == "bulk" else int(line["success"])
+        late.setdefault(int(line["due"] // length), []).append(1000 * (line["answered"] - line["due"]))
+    return tuple(
+        ReplayPoint(
+            begin=number * length,
+            seconds=length,
+            asked=(due[number] if number < len(due) else 0) / length,
+            reached=reached[number] / length,
+            latency=float(np.median(late[number])) if number in late else None,
+            latest=max(late[number]) if number in late else None,
+        )
+        for number in range(last + 1)
+    )
+
+
+def _proof(line: Mapping[str, Any]) -> Proof:
+    same = (
+        "mode",
+        "documents",
+        "counted",
+        "compared",
+        "missing",
+        "unexpected",
+        "changed",
+        "fields",
+        "seconds",
+        "problem",
+    )
+    return Proof(
+        **{name: line[name] for name in same},
+        sampled=line.get("sampled"),
+        examples=tuple(line["examples"]),
+        parts=tuple(line["parts"]),
+    )
+
+
+def told(replay: Replay) -> list[tuple[str, str]]:
+    """What a terminal and a report say of it: names, and a few words each."""
+    span = f"{replay.origin} to {replay.until}, {replay.factor:g} times as fast as recorded"
+    facts = [("replayed", span)]
+    sent = f"{replay.answered:,} of {replay.scheduled:,} documents, {replay.indexed:,} indexed"
+    asked = sum(one.items for one in (*replay.streams, *replay.warm_up) if one.name == "queries")
+    if replay.scheduled_queries:
+        sent += f"; {asked:,} of {replay.scheduled_queries:,} queries"
+    facts.append(("sent", sent))
+    facts.append(("rate asked", f"{numbers.figure(replay.scheduled / replay.due if replay.due else None)} docs/s"))
+    reached = replay.indexed / replay.ended if replay.ended else None
+    facts.append(("rate reached", f"{numbers.figure(reached)} docs/s, until the last answer"))
+    facts.append(
+        (
+            "behind",
+            f"{numbers.figure(replay.furthest)} s at most when sending; the last answer came "
+            f"{numbers.figure(max(replay.behind, 0.0))} s after the last request was due",
+        )
+    )
+    facts += [(f"latency of {one.name}", lateness_text(one.latency)) for one in replay.streams]
+    facts += [
+        (f"... in the first {replay.warmup:g} s", f"{one.name}: {lateness_text(one.latency)}") for one in replay.warm_up
+    ]
+    facts += [
+        ("failed", f"{one.failed:,} {one.name}")
+        for one in (*replay.warm_up, *replay.streams)
+        if one.failed and one.name in _WHOLE
+    ]
+    return facts
+
+
+def lateness_text(one: Lateness) -> str:
+    """All four, in milliseconds."""
+    shown = (("p50", one.p50), ("p95", one.p95), ("p99", one.p99), ("max", one.maximum))
+    return ", ".join(f"{name} {numbers.figure(value)}" for name, value in shown) + " ms"
+
+
+def decisions(replay: Replay) -> list[str]:
+    """What had to be decided about times that say too little, a sentence each."""
+    found = []
+    if replay.bulk_wait:
+        found.append(
+            f"Documents waited up to {numbers.figure(1000 * replay.bulk_wait)} ms until the last one of their bulk was "
+            f"due; that is a shipper's time and not in their latency (bulks_per_second)."
+        )
+    if replay.disordered:
+        found.append(
+            f"{replay.disordered:,} documents of the file are older than one before them; all were sent in the order "
+            f"of their times."
+        )
+    if replay.without_time:
+        found.append(
+            f"{replay.without_time:,} documents of the file have no time that can be read; each was due with the one "
+            f"before it."
+        )
+    if replay.whole_seconds:
+        found.append("Times are no finer than a second; the documents of a second were spread evenly over it.")
+    if replay.left_out:
+        found.append(
+            f"{replay.left_out:,} queries of the query log were left out: they were asked before or after the "
+            f"documents "
+            f"were logged."
+        )
+    return found
