@@ -25,7 +25,10 @@ from paddock.console import (
 from paddock.corpora.store import TEST_MODE_DOCUMENTS
 from paddock.errors import Interrupted
 from paddock.files import write_json
+from paddock.race.costs import cost_figures
 from paddock.race.options import PreparedRace
+from paddock.race.over_time import SAMPLES_FILE
+from paddock.race.requests import possible_warmups, read_requests
 from paddock.race.summarise import summarise
 from paddock.race.summary import Expectation, Missing, NamedFigure, RaceRecord, RequestTask, Summary
 from paddock.rally.leftovers import RaceProcesses
@@ -44,6 +47,7 @@ BULK_TASK = "bulk"
 # ... and the one that does so by a schedule, and can write down every bulk.
 PACED_TASK = "paced-bulk"
 LOAD_JOURNAL = "load_journal"
+REQUESTS_FILE = "requests.jsonl"
 
 
 class _Watch:
@@ -128,7 +132,7 @@ def run(race: PreparedRace) -> RaceRecord:
     for note in race.notes:
         warn(note)
     records = race_records(race.request.race_id)
-    samples = records / "samples.jsonl"
+    samples = records / SAMPLES_FILE
     samples.parent.mkdir(parents=True, exist_ok=True)
     try:
         outcome = run_race(_with_journal(race, records), _Watch(race, samples), say, race.corpus_bytes)
@@ -136,7 +140,14 @@ def run(race: PreparedRace) -> RaceRecord:
         raise Interrupted(f"{stopped} What it had measured is discarded.") from None
     for sentence in limits_held(limits_file(outcome.race_id)):
         say(sentence)
-    summary = summarise(outcome.race, read_samples(samples), {BULK_TASK: _expectation(race)})
+    defaults = {parameter.name: parameter.default for parameter in race.track.parameters}
+    summary = summarise(
+        outcome.race,
+        read_samples(samples),
+        {BULK_TASK: _expectation(race)},
+        read_requests(records / REQUESTS_FILE),
+        possible_warmups(race.request.track_params, defaults),
+    )
     record = RaceRecord(
         outcome.race_id,
         summary,
@@ -145,18 +156,20 @@ def run(race: PreparedRace) -> RaceRecord:
         str(samples),
         printable(race.request, anew=True),
         outcome.error_rates,
+        race.prices,
     )
     write_json(records / "summary.json", record.as_json())
     return record
 
 
 def _with_journal(race: PreparedRace, records: Path) -> RaceRequest:
-    """The request, told where to write down the bulks of a paced load; whoever repeats the race need not do so."""
+    """The request, told where to write down its requests; whoever repeats the race need not do so."""
+    request = replace(race.request, request_journal=records / REQUESTS_FILE)
     challenge = next(one for one in race.track.challenges if one.name == race.request.challenge)
     if PACED_TASK not in challenge.tasks or race.request.track_params.get(LOAD_JOURNAL) is not None:
-        return race.request
-    params = {**race.request.track_params, LOAD_JOURNAL: str(records / "load.jsonl")}
-    return replace(race.request, track_params=params)
+        return request
+    params = {**request.track_params, LOAD_JOURNAL: str(records / "load.jsonl")}
+    return replace(request, track_params=params)
 
 
 def _expectation(race: PreparedRace) -> Expectation:
@@ -182,7 +195,7 @@ def render(record: RaceRecord, width: int, colours: bool) -> str:
     """The summary, the race's id and the command to repeat it."""
     return "\n".join(
         [
-            render_summary(record.summary, width, colours),
+            render_summary(record.summary, width, colours, cost_figures(record)),
             "",
             f"Race id:  {record.race_id}",
             f"Results:  {record.race_file}",
@@ -210,10 +223,11 @@ class _Footnotes:
         return f"- {self.mark(one.figure)}" if isinstance(one.figure, Missing) else one.digits
 
 
-def render_summary(summary: Summary, width: int = 100, colours: bool = False) -> str:
+def render_summary(summary: Summary, width: int = 100, colours: bool = False, costs: Sequence[NamedFigure] = ()) -> str:
     """The summary as lines no longer than ``width`` columns (60 at least), without a line end behind the last.
 
     :param colours: whether to use ANSI escape sequences.
+    :param costs: what its documents cost in money; empty without prices.
     """
     width = max(width, NARROWEST)
     notes = _Footnotes()
@@ -227,6 +241,8 @@ def render_summary(summary: Summary, width: int = 100, colours: bool = False) ->
     if summary.request_tasks:
         block("Requests", _requests(summary.request_tasks, notes, width))
     block("Nodes and indices, whole race", _listed(summary.race.figures, notes, width, colours))
+    if costs:
+        block("Cost", _listed(costs, notes, width, colours))
     if summary.warnings:
         warnings = "\n".join(wrapped(text, width, "  ! ", "    ") for text in summary.warnings)
         block("Warnings", styled(warnings, "yellow", colours))
@@ -254,16 +270,24 @@ def _listed(figures: Sequence[NamedFigure], footnotes: _Footnotes, width: int, c
 
 
 def _requests(tasks: Sequence[RequestTask], footnotes: _Footnotes, width: int) -> str:
-    """A line per task, and one for its latencies if it had a schedule; too wide, names have lines of their own."""
+    """A line per task, and one for its latencies if it had a schedule.
+
+    Too wide, names have lines of their own, and if that is not enough the 90th percentile is left out.
+    """
     rows: list[tuple[str, ...]] = []
     for task in tasks:
         rows.append((task.name, *map(footnotes.digits, task.figures)))
         if task.latencies:
             rows.append(("  latency", *map(footnotes.digits, task.latencies.figures("latency")), "", ""))
     headers = ("", *(one.short for one in tasks[0].figures))
-    right = range(1, len(headers))
-    lines = drawn(columns(headers, rows, right), width, False).splitlines()
+    lines = drawn(columns(headers, rows, range(1, len(headers))), width, False).splitlines()
     if max(map(len, lines)) > width:
-        first, *lines = drawn(columns(headers, [("", *row[1:]) for row in rows], right), width, False).splitlines()
-        lines = [first, *(part for row, line in zip(rows, lines, strict=True) for part in (f"  {row[0]}", line))]
+        names = [f"  {row[0]}" for row in rows]
+        for left_out in (0, headers.index("p90 ms")):
+            cells = [("", *(cell for place, cell in enumerate(row) if place not in (0, left_out))) for row in rows]
+            heads = ("", *(cell for place, cell in enumerate(headers) if place not in (0, left_out)))
+            first, *figures = drawn(columns(heads, cells, range(1, len(heads))), width, False).splitlines()
+            lines = [first, *(part for both in zip(names, figures, strict=True) for part in both)]
+            if len(first) <= width:
+                break
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""The load of a contender's laps: documents per bulk, clients, and the processes that these are spread over."""
+"""The load of a contender's laps: documents per bulk, clients, processes that these are spread over, and shards."""
 
 from __future__ import annotations
 
@@ -18,6 +18,15 @@ def load_shape(tournament: Tournament, contender: Contender) -> tuple[int, int]:
     return int(size), int(level.get("clients") or params.get("bulk_indexing_clients") or DEFAULT_CLIENTS)
 
 
+def shards(tournament: Tournament, contender: Contender) -> int:
+    """Shards of the index of a contender's laps, replicas included."""
+    params, level = told(tournament, contender)
+    settings = {name.removeprefix("index."): value for name, value in (level.get("settings") or {}).items()}
+    primaries = settings.get("number_of_shards") or params.get("number_of_shards") or 1
+    copies = settings.get("number_of_replicas", params.get("number_of_replicas")) or 0
+    return int(primaries) * (1 + int(copies))
+
+
 def unasked_processes(tournament: Tournament) -> int:
     """How many processes send the load of its laps where nobody has said: as many as any contender has use for."""
     return default_processes(max(load_shape(tournament, contender)[1] for contender in tournament.contenders))
@@ -32,5 +41,7 @@ def told(tournament: Tournament, contender: Contender) -> tuple[dict[str, Any], 
         "bulk-size": {"bulk_size": level},
         "bulk-clients": {"clients": level},
         "refresh-interval": {"settings": {"refresh_interval": level}},
+        "shards": {"settings": {"number_of_shards": level}},
+        "replicas": {"settings": {"number_of_replicas": level}},
     }
     return params, plain_levels.get(tournament.challenge, {}) if level is not None else {}

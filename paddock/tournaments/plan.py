@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from paddock import numbers
-from paddock.cars import combine, load_cars, this_machine
+from paddock.advice import shards_per_heap
+from paddock.cars import combine, large_heap, large_heaps_together, load_cars, this_machine
 from paddock.console import table
 from paddock.files import gibibytes
 from paddock.race.drivers import idle_processes
@@ -20,7 +21,7 @@ from paddock.tournaments.cautions import driver_bound, few_bulks, few_for_rates,
 from paddock.tournaments.clusters import clusters_of, distinct, runs_side_by_side, together
 from paddock.tournaments.durations import Experience, driver_load, phase_seconds
 from paddock.tournaments.headroom import headroom_sentence, shares, undisturbed
-from paddock.tournaments.load_shape import load_shape
+from paddock.tournaments.load_shape import load_shape, shards
 from paddock.tournaments.model import Contender, Tournament
 from paddock.tournaments.pairing import ALPHA
 from paddock.tournaments.schedule import Start, make_schedule
@@ -273,6 +274,7 @@ def _cautions(plan: Plan) -> Iterator[str]:
             f"documents{least}, {few}."
         )
     yield from (f"Caution: {text}" for text in _lap_cautions(plan) if text)
+    yield from (f"Advice: {text}" for text in _advice(tournament))
     if tournament.starts == 1 and not tournament.node_level and not tournament.is_there:
         yield "One start: what is found holds for that JVM; more --starts make it a claim about the configuration."
     if tournament.stop_early:
@@ -292,6 +294,27 @@ def _lap_cautions(plan: Plan) -> Iterator[str | None]:
     yield idle_processes(
         tournament.driver_processes, {one.name: load_shape(tournament, one)[1] for one in tournament.contenders}
     )
+
+
+def _advice(tournament: Tournament) -> Iterator[str]:
+    """What Elastic would say of the nodes; not of the size of shards, for those of a lap are no log of anybody's."""
+    clusters = {name: one for name, one in clusters_of(tournament).items() if not one.target_hosts}
+    made = {one.name: combine(one.car, load_cars(), one.car_params) for one in clusters.values()}
+    nodes = [made[one.name].heap_bytes for one in distinct(clusters) for _ in range(one.nodes)]
+    told = [None if tournament.node_level else large_heaps_together(nodes, this_machine())]
+    told += [large_heap(one, this_machine()) for one in made.values()]
+    many = (
+        shards_per_heap(
+            shards(tournament, contender) / cluster.nodes,
+            made[cluster.name].heap_bytes,
+            f"A node of '{contender.name}'",
+            cluster.version,
+        )
+        for contender in tournament.contenders
+        if (cluster := clusters.get(contender.name))
+    )
+    told.append(next(filter(None, many), None))  # of the first; what is said of others is the same
+    yield from dict.fromkeys(sentence for sentence in told if sentence)
 
 
 def _expected_rates(plan: Plan) -> dict[str, float]:

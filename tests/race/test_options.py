@@ -131,6 +131,16 @@ def test_another_recipe_of_the_track_can_be_named() -> None:
     assert race.request.track_params == {"corpus_file": "logs-fixed-2000.json", "corpus_documents": 2000}
 
 
+@pytest.mark.parametrize("nodes", [1, 2])
+def test_many_shards_for_the_heap_are_said(nodes: int) -> None:
+    """By the shards that a node holds, replicas included; at the limit nothing is said."""
+    shards = {"number_of_shards": 10 * nodes // 2, "number_of_replicas": 1}
+    assert not [note for note in prepared(car=("512mheap",), params=shards, nodes=nodes).notes if "per GB" in note]
+    more = {**shards, "number_of_shards": shards["number_of_shards"] + 1}
+    (note,) = [note for note in prepared(car=("512mheap",), params=more, nodes=nodes).notes if "per GB" in note]
+    assert note.startswith(f"A node holds {10 + 2 // nodes} shards with a heap of 512 MiB")
+
+
 def test_an_existing_cluster_needs_no_engine() -> None:
     """--target-hosts: nothing to provision, Rally's external car."""
     race = prepared(target_hosts="es1:9200")

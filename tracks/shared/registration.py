@@ -17,6 +17,7 @@ from shared.lap_plan import LapPlan
 from shared.lap_secret import LapSecret
 from shared.paced_documents import ExpectedPacedDocuments, PacedDocuments
 from shared.paced_schedule import PacedSchedule
+from shared.request_journal import journalled_runners
 
 # The Rally that these tracks were made for and are tested with; pyproject.toml pins it.
 MADE_FOR = "2.13.0"
@@ -43,6 +44,8 @@ def register(registry: Any) -> None:
     registry.register_runner("lap", RunLap(), async_runner=True)
     registry.register_runner("settle", Settle(), async_runner=True)
     registry.register_scheduler("paced", PacedSchedule)
+    for operation, runner in journalled_runners(os.environ).items():
+        registry.register_runner(operation, runner, async_runner=True)
 
 
 def mention_other_rally(version: str) -> None:
