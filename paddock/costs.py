@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from paddock import numbers
 from paddock.errors import FileError
 from paddock.structured_files import read_yaml
 
@@ -70,11 +69,7 @@ class Prices:
             "memory_gigabyte_month": "a GB of the nodes' memory for a month",
             "gigabyte_scanned": "a GB that queries go through",
         }
-        prices = [
-            f"{what} {numbers.money(getattr(self, key))}"
-            for key, what in told.items()
-            if getattr(self, key) is not None
-        ]
+        prices = [f"{what} {getattr(self, key):g}" for key, what in told.items() if getattr(self, key) is not None]
         found = [f"Prices in {self.currency}: {', '.join(prices)}."]
         volume = []
         if self.documents_per_day is not None:

@@ -112,7 +112,7 @@ def test_a_file_is_read(tmp_path: Path) -> None:
     prices = read_prices(a_file(tmp_path, text))
     assert prices == Prices("credits", cpu_hour=1.0, documents_per_day=5e7)
     assert prices.assumptions == (
-        "Prices in credits: an hour of processor time 1.00.",
+        "Prices in credits: an hour of processor time 1.",
         "Assumed: 50,000,000 documents come in a day.",
     )
 

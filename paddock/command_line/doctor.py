@@ -228,7 +228,9 @@ def findings_of(sizes: ClusterSizes) -> list[Finding]:
         ),
         "shard sizes": (
             advice.shard_sizes(sizes.indices),
-            f"{numbers.plural(len(sizes.indices), 'index', 'indices')}, the largest shard has {gibibytes(largest)}.",
+            f"{numbers.plural(len(sizes.indices), 'index', 'indices')}, the largest shard has {gibibytes(largest)}."
+            if sizes.indices
+            else "There is no index yet.",
         ),
     }
     findings = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -18,6 +18,7 @@ ALL_NODES, DRIVER, INDICES = "all nodes", "load driver", "all indices"
 SAMPLES_FILE = "samples.jsonl"
 # More points than this cannot be told apart in a plot.
 _MOST_POINTS = 300
+_OVERLAID = 60
 # A load without a document for so long has ended.
 _PAUSE_SECONDS = 5.0
 
@@ -60,6 +61,12 @@ class OverTime:
         nodes = [one for one in found if one.component != DRIVER]
         return next((one for one in found if one.component == wanted), nodes[0] if len(nodes) == 1 else None)
 
+    def coarser(self) -> OverTime:
+        """The same with so few points, each the mean of some seconds, that lines over each other can be followed."""
+        return replace(
+            self, series=tuple(replace(one, points=tuple(_thinned(one.points, _OVERLAID))) for one in self.series)
+        )
+
 
 def over_time(samples: Sequence[Sample]) -> OverTime | None:
     """The race as the samples show it, from its first document on; None if they show no document coming in.
@@ -79,7 +86,7 @@ def over_time(samples: Sequence[Sample]) -> OverTime | None:
         placed = [(at - zero, value) for at, value in points]
         if placed:
             peak = max(value for _, value in placed)
-            series.append(Series(measure, component, tuple(_thinned(placed)), _mean(placed, loads), peak))
+            series.append(Series(measure, component, tuple(_thinned(placed, _MOST_POINTS)), _mean(placed, loads), peak))
 
     rates = [(span.end, span.total / (span.end - span.begin)) for span in spans if span.begin >= zero]
     add(RATE, INDICES, rates)
@@ -177,9 +184,9 @@ def _together(each: Sequence[Sequence[tuple[float, float]]]) -> Iterable[tuple[f
     return ((at, sum(table[at] for table in tables)) for at in tables[0] if all(at in table for table in tables))
 
 
-def _thinned(points: Sequence[tuple[float, float]]) -> Iterable[tuple[float, float]]:
-    """As many points as a plot can show, each the mean of those that it stands for."""
-    size = math.ceil(len(points) / _MOST_POINTS)
+def _thinned(points: Sequence[tuple[float, float]], most: int) -> Iterable[tuple[float, float]]:
+    """As many points at most, each the mean of those that it stands for."""
+    size = math.ceil(len(points) / most)
     for first in range(0, len(points), size):
         some = points[first : first + size]
         yield sum(at for at, _ in some) / len(some), sum(value for _, value in some) / len(some)

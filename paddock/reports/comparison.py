@@ -174,7 +174,7 @@ def _over_time(
         over = None if isinstance(item, Result) else found.get(item.race_id)
         if over is not None:
             alone = sum(other == told[name] for other in told.values()) == 1
-            yield told[name] if alone else f"{told[name]} ({name})", over
+            yield told[name] if alone else f"{told[name]} ({name})", over.coarser()
 
 
 def _short(identity: str, ids: Sequence[str]) -> str:

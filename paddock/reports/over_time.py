@@ -30,7 +30,7 @@ def time_section(found: OverTime) -> Section:
         for begin, until in found.loads:
             panel.box("band", (max(begin, 0.0), until))
         for one in series:
-            _draw(panel, one, looks.get(one.component, 0) if measure != RATE else 0, len(series) > 1)
+            _draw(panel, one, looks.get(one.component), len(series) > 1)
         _touch(panel, {one.component: one for one in series}, end)
         panels.append(panel)
     entries = [(shortened(name, LONGEST), shape(number), ink(number)) for name, number in looks.items()]
@@ -69,8 +69,8 @@ def overlay(races: Sequence[tuple[str, OverTime]]) -> Plot | None:
     rows = [(name, one) for measure in told for name, one in lines[measure] if one is not None]
     words = " ".join(_in_words(name, one) for name, one in rows)
     reading = (
-        "Seconds count from each race's first document; figures are those of all nodes together. Lines that lie apart "
-        "prove no difference: single races differ by themselves."
+        "Seconds count from each race's first document; figures are those of all nodes together, and each point is the "
+        "mean of some seconds. Lines that lie apart prove no difference: single races differ by themselves."
     )
     if len(races) > MOST_RACES:
         left = ", ".join(name for name, _ in races[MOST_RACES:])
@@ -87,10 +87,13 @@ def _panel(measure: str, series: Sequence[Series], end: float, last: bool) -> Pa
     return Panel(linear(0, end or 1.0, 8), up, _HEIGHT, title, below, names=last)
 
 
-def _draw(panel: Panel, one: Series, number: int, marked: bool) -> None:
-    """A line, and where there are several marks on it: at other places than those of its neighbours."""
-    panel.line(one.points, ink(number))
-    if marked and one.points:
+def _draw(panel: Panel, one: Series, number: int | None, marked: bool) -> None:
+    """A line, and where there are several marks on it: at other places than those of its neighbours.
+
+    :param number: of its colour and mark; None for what is no component's.
+    """
+    panel.line(one.points, "ink" if number is None else ink(number))
+    if number is not None and marked and one.points:
         step = max(1, len(one.points) // _MARKS)
         for at, value in one.points[(number * step) // MOST_RACES :: step]:
             panel.mark(at, value, shape(number), f"{ink(number)} small")

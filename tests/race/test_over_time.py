@@ -120,3 +120,12 @@ def test_a_node_whose_process_is_not_always_seen_has_no_peaks_of_our_making() ->
     node = dict(samples[12].nodes or {})["node"]
     samples[12] = replace(samples[12], nodes={"node": replace(node, process=None, cpu_seconds=1.0)})
     assert found(samples).of(PROCESSORS)[0].peak == pytest.approx(2.0)
+
+
+def test_coarser_lines_keep_mean_and_peak() -> None:
+    """Sixty points at most, which have the mean of what they stand for; the figures beside them stay those of seconds."""
+    over = found(Scene(400, [Load(4, [1000, 3000] * 180)]).samples())
+    (rate,) = over.coarser().of(RATE)
+    assert len(rate.points) <= 60
+    assert (rate.mean, rate.peak) == (over.of(RATE)[0].mean, 3000)
+    assert {round(value, -2) for at, value in rate.points if at < 350} <= {1900, 2000, 2100}
