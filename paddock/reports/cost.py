@@ -26,13 +26,7 @@ def tournament_costs(result: Result) -> Section | None:
     if not result.costs:
         text = "Something that has a price was not measured in any lap, so there is no cost."
         return Section(_HEADING, (*prices.assumptions, text))
-    baseline = result.tournament.baseline
-    heads = ["contender", *(f"{part} /M docs" for part in prices.priced if len(prices.priced) > 1), "all /M docs"]
-    monthly = prices.millions_per_month is not None
-    heads += ["a month", "saves a month"] if monthly else ["saves /M docs"]
-    rows = tuple(_row(one, prices, monthly, baseline) for one in result.costs)
-    caption = f"Cost in {prices.currency}: means of the laps; what is saved against {baseline}, with its interval"
-    table = Table(caption, (*heads, "laps"), rows, tuple(range(1, len(heads) + 1)))
+    table = cost_table(result, prices, parts=len(prices.priced) > 1)
     texts = (
         *prices.assumptions,
         "What is saved is the ratio of laps that belong together, of the baseline's mean, so that the machine's drift "
@@ -42,12 +36,24 @@ def tournament_costs(result: Result) -> Section | None:
     return Section(_HEADING, texts, tables=(table,))
 
 
-def _row(one: ContenderCost, prices: Prices, monthly: bool, baseline: str) -> tuple[str, ...]:
-    parts = [numbers.money(one.million.parts[part]) for part in prices.priced if len(prices.priced) > 1]
-    cells = [one.contender, *parts, numbers.money(one.million.total)]
-    if monthly:
-        cells.append(numbers.money(one.month.total if one.month else None))
-    return (*cells, _saved(one, prices, baseline), str(one.laps))
+def cost_table(result: Result, prices: Prices, parts: bool) -> Table:
+    """The costs of all contenders.
+
+    :param parts: whether also what is paid for processors, storage and so on, each by itself.
+    """
+    baseline, monthly = result.tournament.baseline, prices.millions_per_month is not None
+    paid_for = prices.priced if parts else ()
+    heads = ["contender", "all /M docs", *(("a month", "saves a month") if monthly else ("saves /M docs",))]
+    rows = []
+    for one in result.costs:
+        cells = [one.contender, numbers.money(one.million.total)]
+        if monthly:
+            cells.append(numbers.money(one.month.total if one.month else None))
+        each = (numbers.money(one.million.parts[part]) for part in paid_for)
+        rows.append((*cells, _saved(one, prices, baseline), *each, str(one.laps)))
+    heads += [f"{part} /M docs" for part in paid_for]
+    caption = f"Cost in {prices.currency}: means of the laps; what is saved against {baseline}, with its interval"
+    return Table(caption, (*heads, "laps"), tuple(rows), tuple(range(1, len(heads) + 1)))
 
 
 def _saved(one: ContenderCost, prices: Prices, baseline: str) -> str:

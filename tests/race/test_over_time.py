@@ -123,7 +123,7 @@ def test_a_node_whose_process_is_not_always_seen_has_no_peaks_of_our_making() ->
 
 
 def test_coarser_lines_keep_mean_and_peak() -> None:
-    """Sixty points at most, which have the mean of what they stand for; the figures beside them stay those of seconds."""
+    """Sixty points at most, which have the mean of what they stand for; mean and peak stay those of seconds."""
     over = found(Scene(400, [Load(4, [1000, 3000] * 180)]).samples())
     (rate,) = over.coarser().of(RATE)
     assert len(rate.points) <= 60
