@@ -159,6 +159,20 @@ def _alike(indices: Sequence[IndexShape]) -> dict[str, list[IndexShape]]:
     return found
 
 
+def large_corpus(size: int, shards: int) -> str | None:
+    """A sentence if documents of that size, in bytes, may make shards that are too large; None if not.
+
+    An index is mostly smaller than its documents as JSON, so this is said of what may be, and not of what will.
+    """
+    if size <= shards * LARGEST_SHARD:
+        return None
+    return (
+        f"The documents have {gibibytes(size)} for {numbers.plural(shards, 'primary shard')}: {GUIDE} advises 10 to 50 "
+        f"GB each, and number_of_shards {-(-size // LARGEST_SHARD)} would keep them below that if the index takes as "
+        f"much as the documents. What it takes, the race's report says."
+    )
+
+
 def fitting_documents(bytes_per_document: float) -> str:
     """How many documents a shard of the advised size holds, a sentence.
 

@@ -9,7 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paddock import advice
-from paddock.advice import IndexShape, fitting_documents, heap_over_half, indices_per_heap, shard_sizes, shards_per_heap
+from paddock.advice import (
+    IndexShape,
+    fitting_documents,
+    heap_over_half,
+    indices_per_heap,
+    large_corpus,
+    shard_sizes,
+    shards_per_heap,
+)
 
 GIB = 2**30
 
@@ -90,6 +98,14 @@ def test_what_is_advised_would_not_be_advised_against(sizes: list[float], factor
         number = int(words[1].split()[0].replace(",", ""))
         equal = IndexShape("logs", (found.bytes // number,) * number)
         assert not any("has a shard of" in one for one in shard_sizes([equal]))
+
+
+def test_a_corpus_that_may_be_too_large_for_its_shards() -> None:
+    """As many shards as it takes are named; at 50 GB each nothing is said."""
+    assert large_corpus(100 * GIB, 2) is None
+    sentence = str(large_corpus(100 * GIB + 1, 2))
+    assert "100.0 GiB for 2 primary shards" in sentence
+    assert "number_of_shards 3 would" in sentence
 
 
 @pytest.mark.parametrize(

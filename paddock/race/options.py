@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from paddock import cars, paths
-from paddock.advice import shards_per_heap
+from paddock.advice import large_corpus, shards_per_heap
 from paddock.console import progress
 from paddock.corpora import store
 from paddock.corpora.recipe import load_recipe
@@ -36,6 +36,8 @@ from paddock.rally.request import OPTIONS_FILE, OPTIONS_VARIABLE, ClientOptions,
 from paddock.sampling import Endpoint, check_cluster
 from paddock.tracks import Challenge, Track, check_distribution, check_parameters, load_track
 
+# Challenges that index the whole corpus into one index.
+_LOADS_ALL = ("ingest", "ingest-and-search", "growing-data")
 ON_ERROR = ("abort", "continue", "continue-on-network")
 
 
@@ -120,6 +122,7 @@ def prepare(options: RaceOptions, fetch: bool = True, clusters: Sequence[Cluster
         notes += list(engine.notes)
         check_java_options(engine, combination)
     corpus, documents, size, record = _corpus(options, track, fetch, notes)
+    notes += _large_corpus(options, size)
     request = RaceRequest(
         race_id=race_id,
         track=track.folder,
@@ -175,6 +178,7 @@ def _on_clusters(
     if any(cluster.engine.kind == EMBEDDED for cluster in started if cluster.engine):
         check_distribution(track, options.params)
     corpus, documents, size, record = _corpus(options, track, fetch, notes)
+    notes += _large_corpus(options, size)
     data = next((cluster.data_path for cluster in started if cluster.data_path), None) or paths.benchmarks_folder()
     request = RaceRequest(
         race_id=race_id,
@@ -280,6 +284,15 @@ def _many_shards(options: RaceOptions, heap: int) -> list[str]:
     shards = copies * int(options.params.get("number_of_shards") or 1) / options.nodes
     many = shards_per_heap(shards, heap, "A node", options.version)
     return [many] if many else []
+
+
+def _large_corpus(options: RaceOptions, size: int) -> list[str]:
+    """What Elastic would say of shards that hold all documents; nothing where laps make small indices of them."""
+    partly = any(options.params.get(name) for name in ("document_count", "ingest_percentage", "data_stream"))
+    if partly or options.test_mode or options.challenge not in (None, *_LOADS_ALL):
+        return []
+    large = large_corpus(size, int(options.params.get("number_of_shards") or 1))
+    return [large] if large else []
 
 
 def _corpus(

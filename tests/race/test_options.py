@@ -141,6 +141,22 @@ def test_many_shards_for_the_heap_are_said(nodes: int) -> None:
     assert note.startswith(f"A node holds {10 + 2 // nodes} shards with a heap of 512 MiB")
 
 
+def test_a_corpus_too_large_for_its_shards_is_said() -> None:
+    """Where all of it gets into one index; not of laps, of a part of it, or in test mode."""
+    large = {"corpus_file": "logs.json", "corpus_documents": 400_000_000, "corpus_bytes": 120 * 2**30}
+    words = "advises 10 to 50 GB each, and number_of_shards 3 would"
+
+    def said(params: dict[str, object], **options: object) -> bool:
+        return any(words in note for note in prepared(params={**large, **params}, **options).notes)
+
+    assert said({})
+    assert said({}, nodes=2)
+    assert not said({"number_of_shards": 3})
+    assert not said({"document_count": 1000})
+    assert not said({}, challenge="refresh-interval")
+    assert not said({}, test_mode=True)
+
+
 def test_an_existing_cluster_needs_no_engine() -> None:
     """--target-hosts: nothing to provision, Rally's external car."""
     race = prepared(target_hosts="es1:9200")

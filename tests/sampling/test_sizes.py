@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from paddock.errors import MachineError
 from paddock.sampling import ClusterSizes, NodeSize, cluster_sizes
 from paddock.sampling.cluster import Endpoint
 from paddock.sampling.sizes import sizes_of
+from tests.command_line import one_sentence, run_here
 from tests.sampling.fake_elasticsearch import FakeElasticsearch
 
 GIB = 2**30
@@ -134,6 +136,10 @@ def test_the_doctor_asks_and_changes_nothing() -> None:
         assert {one.name for one in cluster_sizes(Endpoint.from_client_options(fake.host)).nodes} == {"a", "b"}
         assert [one.state for one in examine_cluster(fake.host, None)] == [GOOD] * 4
         assert fake.methods == {"GET"}
+        told = run_here("doctor", "--target-hosts", fake.host, "--json")
+        assert [one["subject"] for one in json.loads(told.stdout)] == ["heaps", "shards", "masters", "shard sizes"]
         fake.statuses["index_stats"] = 403
         with pytest.raises(MachineError, match=r"HTTP status 403\. Give its user the right to monitor"):
             examine_cluster(fake.host, None)
+    alone = run_here("doctor", "--client-options", "options.json")
+    assert (alone.returncode, "name it with --target-hosts" in one_sentence(alone)) == (2, True)
