@@ -39,7 +39,8 @@ def time_section(found: OverTime) -> Section:
     words = " ".join(_in_words(one.component, one) for one in found.series)
     reading = (
         "Seconds count from the first document. Processor time, memory and writes are those of the nodes' processes "
-        "and of all processes of the load driver together; garbage collection is what collectors say they took."
+        "and of all processes of the load driver together; garbage collection is for how long it "
+        "stopped the node, as it says itself."
     )
     plot = Plot("over-time", "What was used over time", words, legend(entries) + stacked(*panels), table, reading)
     return Section("Over time", plots=(plot,))

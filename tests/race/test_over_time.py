@@ -20,7 +20,7 @@ from paddock.race.over_time import (
     over_time,
     read_over_time,
 )
-from paddock.sampling.records import Sample
+from paddock.sampling.records import Collections, Sample
 from tests.race.scenes import Load, Scene
 
 SCENE = Scene(40, [Load(4, [2000] * 20)])
@@ -129,3 +129,13 @@ def test_coarser_lines_keep_mean_and_peak() -> None:
     assert len(rate.points) <= 60
     assert (rate.mean, rate.peak) == (over.of(RATE)[0].mean, 3000)
     assert {round(value, -2) for at, value in rate.points if at < 350} <= {1900, 2000, 2100}
+
+
+def test_cycles_beside_the_work_are_no_pauses() -> None:
+    """ZGC tells of both: a node that goes on working while it collects has not stood still."""
+    samples = []
+    for sample in SCENE.samples():
+        node = dict(sample.nodes or {})["node"]
+        both = {"ZGC Minor Cycles": Collections(1, int(900 * sample.seconds)), "ZGC Minor Pauses": Collections(1, 20)}
+        samples.append(replace(sample, nodes={"node": replace(node, collectors=both)}))
+    assert found(samples).of(COLLECTION)[0].peak == 0.0
