@@ -12,6 +12,7 @@ from paddock.costs import ContenderCost, Prices
 from paddock.files import write_json
 from paddock.rally.outcome import race_file
 from paddock.rally.run import race_records
+from paddock.reports import chain_page
 from paddock.reports.comparison import compare, render_comparison
 from paddock.reports.cost import race_costs, tournament_costs
 from paddock.reports.race_report import RaceFindings, build_race_report
@@ -20,6 +21,7 @@ from paddock.tournaments.costs import with_costs
 from paddock.tournaments.model import Result
 from tests.command_line import run_here
 from tests.race.test_costs import PRICES, a_race
+from tests.reports import chains
 from tests.reports.results import decided
 from tests.reports.test_browser import CHROMIUM, WIDTHS, measured
 
@@ -112,3 +114,14 @@ def test_it_fits_a_phone(tmp_path: Path) -> None:
     assert {width: (needed <= width, out) for width, (needed, out, *_) in seen.items()} == dict.fromkeys(
         WIDTHS, (True, "")
     )
+
+
+def test_a_chain_tells_what_the_tuned_and_the_default_cost() -> None:
+    """With prices, once its last tournament is held; without, as before."""
+    chain = chains.tuned()
+    assert chain.final is not None
+    assert chain.final.result is not None
+    assert "Cost" not in [section.heading for section in chain_page.build(chain).sections]
+    held = replace(chain, final=replace(chain.final, result=with_costs(chain.final.result, PRICES)))
+    (cost,) = [section for section in chain_page.build(held).sections if section.heading == "Cost"]
+    assert [row[0] for row in cost.tables[0].rows] == ["default", "tuned"]
