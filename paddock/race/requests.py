@@ -89,7 +89,7 @@ def with_p95(
             if counted is not None:
                 enough = len(counted) >= FEWEST_FOR_P95
                 told = percentile(counted, 95) if enough else Missing(TOO_FEW.format(FEWEST_FOR_P95))
-                left = left[place + 1 :]
+                left = [*left[:place], *left[place + 1 :]]
                 break
         found.append(replace(result, requests=replace(result.requests, service_times=replace(times, p95=told))))
     return found
@@ -101,12 +101,14 @@ def _groups(requests: Sequence[SentRequest]) -> list[list[SentRequest]]:
     for one in sorted(requests, key=lambda each: each.sent):
         by_client.setdefault(f"{one.operation} {one.client}", []).append(one)
     groups: list[list[SentRequest]] = []
-    end = -math.inf
+    latest: dict[str, tuple[list[SentRequest], float]] = {}  # by operation: a search may run beside a load
     for of in by_client.values():  # in the order of their first requests
-        if not groups or of[0].sent > end + _PAUSE_SECONDS or of[0].operation != groups[-1][0].operation:
-            groups.append([])
-        groups[-1] += of
-        end = max(end, *map(_end, of))
+        group, end = latest.get(of[0].operation, ([], -math.inf))
+        if of[0].sent > end + _PAUSE_SECONDS:
+            group = []
+            groups.append(group)
+        group += of
+        latest[of[0].operation] = group, max(end, *map(_end, of))
     return groups
 
 

@@ -102,6 +102,16 @@ def test_several_clients_of_a_search_are_one_task() -> None:
     assert known(second.requests.service_times.p95) == pytest.approx(true_p95(other))
 
 
+def test_searches_beside_a_load_are_a_task_of_their_own() -> None:
+    """Both at once, and clients of the load that begin after the first search."""
+    chance = random.Random(11)
+    recorded, journal = bulks(20, 4, chance, reading=0.2)
+    of, lines = searches(300, 0.3, chance, "8-0")
+    load, search = told([RallyTask("bulk", "docs/s", recorded), RallyTask("a", "ops/s", of)], [*journal, *lines])
+    assert known(load.requests.service_times.p95) == pytest.approx(true_p95(recorded), rel=0.02)
+    assert known(search.requests.service_times.p95) == pytest.approx(true_p95(of))
+
+
 def test_a_journal_that_is_not_whole_tells_nothing() -> None:
     """Requests from another machine, or a race of elsewhere: no figure, and a sentence; never that of another task."""
     chance = random.Random(7)
