@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from paddock.advice import IndexShape
-from paddock.sampling.cluster import Cluster, Endpoint
+from paddock.sampling.cluster import PATIENCE, Cluster, Endpoint
 from paddock.sampling.records import number_at
 
 # The backing indices of data streams begin so; of other hidden indices nobody chooses the shards.
@@ -53,7 +53,7 @@ def cluster_sizes(endpoint: Endpoint) -> ClusterSizes:
 
     :raises Unreachable, BadAnswer: if it does not answer, or not to us.
     """
-    cluster = Cluster(endpoint)
+    cluster = Cluster(replace(endpoint, timeout=PATIENCE))  # of many shards the answer is long
     try:
         version = cluster.version().get("version")
         number = str(version.get("number") or "") if isinstance(version, Mapping) else ""

@@ -136,6 +136,9 @@ def test_the_doctor_asks_and_changes_nothing() -> None:
         assert {one.name for one in cluster_sizes(Endpoint.from_client_options(fake.host)).nodes} == {"a", "b"}
         assert [one.state for one in examine_cluster(fake.host, None)] == [GOOD] * 4
         assert fake.methods == {"GET"}
+        fake.delays["index_stats"] = 2.5  # a sampler would have given up
+        assert len(cluster_sizes(Endpoint.from_client_options(fake.host)).indices) == 2
+        fake.delays.clear()
         told = run_here("doctor", "--target-hosts", fake.host, "--json")
         assert [one["subject"] for one in json.loads(told.stdout)] == ["heaps", "shards", "masters", "shard sizes"]
         fake.statuses["index_stats"] = 403
