@@ -52,6 +52,17 @@ def figure(value: float | None) -> str:
     return NOTHING if value is None or not math.isfinite(value) else amount(value)
 
 
+def money(amount: float | None) -> str:
+    """An amount of money, to the hundredth from 1 on and with three digits below; a hyphen if there is none."""
+    if amount is None or not math.isfinite(amount):
+        return NOTHING
+    size = abs(amount)
+    if size == 0:
+        return "0"
+    decimals = 0 if size >= 99_950 else 2 if size >= 0.995 else 2 - math.floor(math.log10(size))
+    return f"{amount:,.{decimals}f}"
+
+
 def ratio(value: float | None) -> str:
     """A ratio with the digits that a measurement of this kind can have: 1.03, 12.5, 140, 0.041."""
     if value is None or math.isnan(value):

@@ -1,7 +1,15 @@
 """Cars: what a node is like, as Rally's team in cars/v1 describes it, and whether this machine can carry it."""
 
 from paddock.cars.files import Car, Combination, combine, load_cars, parse_size
-from paddock.cars.machine import Machine, check_data_paths, check_machine, largest_heap, this_machine
+from paddock.cars.machine import (
+    Machine,
+    check_data_paths,
+    check_machine,
+    large_heap,
+    large_heaps_together,
+    largest_heap,
+    this_machine,
+)
 
 __all__ = [
     "Car",
@@ -10,6 +18,8 @@ __all__ = [
     "check_data_paths",
     "check_machine",
     "combine",
+    "large_heap",
+    "large_heaps_together",
     "largest_heap",
     "load_cars",
     "parse_size",

@@ -5,20 +5,19 @@ from __future__ import annotations
 import math
 import os
 import resource
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 
+from paddock.advice import heap_over_half
 from paddock.cars.files import Combination, load_cars
 from paddock.errors import MachineError, UsageError
 from paddock.files import gibibytes
 
 # A heap above this share leaves the JVM's own memory, the load driver and the page cache too little to race at all.
 LARGEST_HEAP_SHARE = 0.8
-# Elastic's own rule: half of the memory for the heap, the other half for the page cache that Lucene lives on.
-ADVISED_HEAP_SHARE = 0.5
 CGROUPS = Path("/sys/fs/cgroup")
 MEMBERSHIP = Path("/proc/self/cgroup")
 
@@ -53,6 +52,26 @@ def this_machine() -> Machine:
 def largest_heap(machine: Machine) -> int:
     """The largest heap in bytes with which a race is possible here at all."""
     return int(machine.memory_bytes * LARGEST_HEAP_SHARE)
+
+
+def large_heap(combination: Combination, machine: Machine) -> str | None:
+    """A sentence if the heap is more than Elastic advises of the node's memory, which a limit may make small."""
+    limit = combination.limits.memory_bytes
+    whose = f"the {gibibytes(limit)} that its limit leaves it" if limit else f"this machine's {_memory(machine)}"
+    heap = combination.heap_bytes
+    return heap_over_half(heap, limit or machine.memory_bytes, f"A heap of {gibibytes(heap)}", whose)
+
+
+def large_heaps_together(heaps: Sequence[int], machine: Machine) -> str | None:
+    """A sentence if several nodes' heaps, in bytes, are more together than Elastic advises of the machine's memory."""
+    if len(heaps) < 2:
+        return None
+    together = f"{gibibytes(sum(heaps))} for the heaps of {len(heaps)} nodes"
+    return heap_over_half(sum(heaps), machine.memory_bytes, together, f"this machine's {_memory(machine)}")
+
+
+def _memory(machine: Machine) -> str:
+    return gibibytes(machine.memory_bytes)
 
 
 def cgroup_memory_limit(root: Path, membership: str) -> int | None:
@@ -142,11 +161,8 @@ def check_machine(combination: Combination, machine: Machine) -> list[str]:
             f"here: set 'ulimit -l unlimited' (in a container: --ulimit memlock=-1), or leave memory-lock out."
         )
     warnings = []
-    if heap > machine.memory_bytes * ADVISED_HEAP_SHARE:
-        warnings.append(
-            f"A heap of {gibibytes(heap)} is more than half of this machine's {memory}: little is left for the page "
-            f"cache, which Lucene needs."
-        )
+    if large := large_heap(combination, machine):
+        warnings.append(large)
     if combination.processors is not None and combination.processors > machine.processors:
         warnings.append(
             f"'{combination.name}' counts on {combination.processors} processors and this machine has "

@@ -44,3 +44,4 @@ class ChainOptions:
     apart: Annotated[bool, "start contenders that differ at the node one after the other"] = False
     port: Annotated[int, "HTTP port of the node that is started (39200)", 1, LARGEST_PORT] = DEFAULT_HTTP_PORT
     data_path: Annotated[str | None, "put the node's data into a folder of its own in this one"] = None
+    prices: Annotated[str | None, "a file of prices (docs/costs.md): what is compared costs in money, too"] = None

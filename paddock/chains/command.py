@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import fields, replace
+from pathlib import Path
 from typing import Any
 
 from paddock import numbers, paths
@@ -28,6 +29,7 @@ from paddock.chains.run import Hold, Preview, Task, preview, run, tuned
 from paddock.chains.store import Begun, ChainHistory, ChainJournal, StoredChain, tournament_begun_with
 from paddock.console import print_result, say, table
 from paddock.corpora.store import track_of
+from paddock.costs import Prices, read_prices
 from paddock.errors import FileError, Interrupted, MachineError, PaddockError, UsageError
 from paddock.files import is_locked, locked, read_record
 from paddock.plain_values import Missing, plain, separated
@@ -84,6 +86,10 @@ def run_chain(
     if not name:
         raise UsageError("Which chain? ./inv chains lists them; with --resume those that were begun.")
     options = _with_track(options)
+    if options.prices:
+        file = Path(options.prices).expanduser().absolute()
+        read_prices(file)  # mistakes show before anything runs
+        options = replace(options, prices=str(file))
     chain, _file = files.read_chain(name, options)
     expected = preview(chain, options, gather_experience())
     for step in chain.steps:
@@ -112,8 +118,6 @@ def _running_for(stored: StoredChain, journal: ChainJournal) -> float:
 
 def _with_track(options: ChainOptions) -> ChainOptions:
     """The options with the track that --corpus is of, where none is named."""
-    from dataclasses import replace
-
     if options.corpus and not options.track and (track := track_of(options.corpus)):
         return replace(options, track=track)
     return options
@@ -223,6 +227,7 @@ def race_options(task: Task, race_id: str | None = None) -> RaceOptions:
         "documents": options.documents,
         "seed": options.corpus_seed,
         "port": options.port,
+        "prices": options.prices,
         "track": options.track,
         **{name: value for name, value in settings.node.items() if name != "nodes"},
         **({"nodes": settings.node["nodes"]} if "nodes" in settings.node else {}),
@@ -257,17 +262,18 @@ def _race(task: Task, preparing: Prepare) -> Outcome:
     return Outcome(RACED, "", race_id)
 
 
-def load_chain(chain_id: str) -> ChainResult:
+def load_chain(chain_id: str, prices: Prices | None = None) -> ChainResult:
     """The result of that chain, finished or not, with the tournaments analysed as this version does it.
 
+    :param prices: what money is reckoned with, in the place of what the chain was begun with.
     :raises FileError: if its journal is damaged.
     """
     stored = StoredChain(chain_id)
     history = stored.history()
     try:
         chain = history.chain
-        steps = tuple(_step_result(stored, history, step) for step in chain.steps)
-        final = _step_result(stored, history, chain.final) if chain.final else None
+        steps = tuple(_step_result(stored, history, step, prices) for step in chain.steps)
+        final = _step_result(stored, history, chain.final, prices) if chain.final else None
         found = tuned(chain, history)
         stopped = history.stopped or INTERRUPTED
         applied = carrying.applied(found, chain.default)
@@ -278,12 +284,12 @@ def load_chain(chain_id: str) -> ChainResult:
         raise FileError(stored.journal, problem) from error
 
 
-def _step_result(stored: StoredChain, history: ChainHistory, step: Step) -> StepResult:
+def _step_result(stored: StoredChain, history: ChainHistory, step: Step, prices: Prices | None) -> StepResult:
     outcome, begun = history.outcomes.get(step.name), history.begun.get(step.name)
     result, figures = None, {}
     if begun is not None and begun.file:
         tournament = tournament_begun_with(stored.folder / begun.file)
-        result = result_of(tournament) if tournament is not None else None
+        result = result_of(tournament, prices) if tournament is not None else None
     elif outcome is not None and outcome.kind == RACED and outcome.result_id:
         figures = _figures(outcome.result_id)
     return StepResult(
@@ -311,7 +317,7 @@ def _figures(race_id: str) -> dict[str, str]:
                 found[f"{bulk.name}, {one.name}"] = one.text
     for request in record.summary.request_tasks:
         for one in request.figures:
-            if one.short in ("p50 ms", "p99 ms") and not isinstance(one.figure, Missing):
+            if one.short in ("p50 ms", "p95 ms", "p99 ms") and not isinstance(one.figure, Missing):
                 found[f"{request.name}, {one.name}"] = one.text
     return found
 

@@ -224,6 +224,7 @@ def tournament_options(options: ChainOptions, settings: Settings | None = None, 
         corpus_seed=options.corpus_seed,
         apart=options.apart,
         port=options.port,
+        prices=options.prices,
         **node,
         **more,
     )

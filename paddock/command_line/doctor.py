@@ -1,4 +1,4 @@
-"""What this machine can run, and what to change: one finding per thing looked at."""
+"""What this machine can run, and what to change, and how a cluster is sized: one finding per thing looked at."""
 
 from __future__ import annotations
 
@@ -7,23 +7,26 @@ import os
 import platform
 import resource
 import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
 import psutil
 
-from paddock import __version__, cars, limits, numbers, paths
+from paddock import __version__, advice, cars, limits, numbers, paths
 from paddock.command_line.lists import Listing
 from paddock.console import say, styled
 from paddock.corpora.store import list_corpora
 from paddock.engine import download, versions
 from paddock.engine.versions import choose_java
-from paddock.errors import PaddockError
+from paddock.errors import MachineError, PaddockError
 from paddock.files import gibibytes
 from paddock.race.headroom import Shape, ensure
 from paddock.rally import DEFAULT_HTTP_PORT, preflight, privileges
 from paddock.rally.leftovers import racing
+from paddock.rally.request import read_client_options
+from paddock.sampling import BadAnswer, ClusterSizes, Endpoint, NodeSize, Unreachable, check_cluster, cluster_sizes
 
 GOOD, CARE, BAD = "good", "care", "bad"
 # What the load driver is measured with.
@@ -100,7 +103,11 @@ def _memory() -> _Seen:
     text = f"{gibibytes(machine.memory_bytes)}, {gibibytes(available)} of it free"
     if not fitting:
         return BAD, f"{text}: too little for the smallest heap car.", "Take a larger machine."
-    return GOOD, f"{text}; the largest heap car that fits is {max(fitting, key=lambda car: car.heap_bytes).name}."
+    largest = max(fitting, key=lambda car: car.heap_bytes)
+    advised = [car for car in fitting if car.heap_bytes <= advice.HEAP_SHARE * machine.memory_bytes]
+    half = max(advised, key=lambda car: car.heap_bytes).name if advised else "none"
+    told = "" if half == largest.name else f", and of at most half of it, as Elastic advises, {half}"
+    return GOOD, f"{text}; the largest heap car that fits is {largest.name}{told}."
 
 
 def _processors() -> _Seen:
@@ -184,6 +191,78 @@ def _load() -> _Seen:
         idle = f"Idle, but the CPU governor is '{name}', which changes the clock during a race."
         return CARE, idle, "Set it to 'performance'."
     return GOOD, f"{text}."
+
+
+def examine_cluster(hosts: str, client_options: str | None) -> list[Finding]:
+    """Look at the heaps and the shards of a cluster that is there; nothing is changed.
+
+    :param hosts: as --target-hosts has them; ``client_options`` is the file with those.
+    :raises MachineError: if it does not answer, or not to us.
+    """
+    endpoint = Endpoint.from_client_options(hosts, read_client_options(client_options, hosts=hosts).values)
+    check_cluster(endpoint)
+    try:
+        return findings_of(cluster_sizes(endpoint))
+    except (Unreachable, BadAnswer) as error:
+        raise MachineError(
+            f"The cluster at {hosts} does not tell how large its heaps and shards are. {error} Give its user the right "
+            f"to monitor the cluster."
+        ) from None
+
+
+def findings_of(sizes: ClusterSizes) -> list[Finding]:
+    """What Elastic advises of a cluster's heaps and shards, beside what they are."""
+    masters = sum(node.can_be_master for node in sizes.nodes)
+    every = sum(node.shards for node in sizes.nodes)
+    largest = max((size for index in sizes.indices for size in index.sizes), default=0)
+    looks = {
+        "heaps": (_heaps(sizes), f"{numbers.plural(len(sizes.nodes), 'node')}, at most half of the memory in heaps."),
+        "shards": (_shards(sizes), f"{every:,} in all, at most {advice.SHARDS_PER_GIB} per GB of heap on each node."),
+        "masters": (
+            (
+                advice.indices_per_heap(sizes.every, node.heap, f"The node {node.name}")
+                for node in sizes.nodes
+                if node.can_be_master
+            ),
+            f"{numbers.plural(masters, 'node')} can be master of {numbers.plural(sizes.every, 'index', 'indices')}.",
+        ),
+        "shard sizes": (
+            advice.shard_sizes(sizes.indices),
+            f"{numbers.plural(len(sizes.indices), 'index', 'indices')}, the largest shard has {gibibytes(largest)}."
+            if sizes.indices
+            else "There is no index yet.",
+        ),
+    }
+    findings = []
+    for subject, (sentences, otherwise) in looks.items():
+        told = [Finding(subject, CARE, sentence) for sentence in sentences if sentence]
+        findings += told or [Finding(subject, GOOD, otherwise)]
+    return findings
+
+
+def _heaps(sizes: ClusterSizes) -> Iterator[str | None]:
+    """Of each node by itself, and of all those that share a machine's memory."""
+    hosts: dict[str, list[NodeSize]] = {}
+    for node in sizes.nodes:
+        if node.memory:
+            whose = f"{'the limit' if node.is_limited else 'the memory'} of the node {node.name}, "
+            alone = f"A heap of {gibibytes(node.heap)}"
+            yield advice.heap_over_half(node.heap, node.memory, alone, whose + gibibytes(node.memory))
+            if not node.is_limited:
+                hosts.setdefault(node.host, []).append(node)
+    for host, nodes in hosts.items():
+        if len(nodes) > 1:
+            heap, memory = sum(node.heap for node in nodes), max(node.memory for node in nodes)
+            heaps = f"{gibibytes(heap)} for the heaps of {len(nodes)} nodes"
+            yield advice.heap_over_half(heap, memory, heaps, f"the memory of {host}, {gibibytes(memory)}")
+
+
+def _shards(sizes: ClusterSizes) -> Iterator[str | None]:
+    """Of the node with most shards per GB: what is said of others is the same."""
+    holding = [node for node in sizes.nodes if node.heap]
+    if holding:
+        most = max(holding, key=lambda node: node.shards / node.heap)
+        yield advice.shards_per_heap(most.shards, most.heap, f"The node {most.name}", sizes.version)
 
 
 def driver_headroom() -> Listing:

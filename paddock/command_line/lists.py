@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from invoke import Context, Exit
 
@@ -16,6 +16,9 @@ from paddock.command_line.sentences import command, task
 from paddock.console import as_json, print_result, stdout_has_colours, table
 from paddock.errors import MachineError, UsageError, unknown
 from paddock.files import gibibytes, read_record
+
+if TYPE_CHECKING:
+    from paddock.costs import Prices
 
 # So many races and tournaments are listed unless all are asked for.
 LATEST = 25
@@ -252,10 +255,11 @@ def _corpus(told: object) -> str:
     return f"{found[1]}, {int(found[2]):,}" if found else numbers.NOTHING
 
 
-def find_result(identity: str, chains: bool = False) -> Any:
+def find_result(identity: str, chains: bool = False, prices: Prices | None = None) -> Any:
     """The race or tournament with that id, as reports compare them.
 
     :param chains: whether it may be a chain, too.
+    :param prices: what money is reckoned with, in the place of what it was run with.
     :param identity: the id, a beginning that no other has, or "latest".
     :raises UsageError: if there is none, with the nearest ids; or several begin so.
     """
@@ -285,10 +289,11 @@ def find_result(identity: str, chains: bool = False) -> Any:
         raise unknown("race or tournament with the id", identity, files, "./inv results")
     (found,) = chosen
     if found in of_chains:
-        return load_chain(found)
+        return load_chain(found, prices)
     if found in races:
-        return race_record(read_record(races[found]), read_record(race_file(found)))
-    return load_result(found)
+        record = race_record(read_record(races[found]), read_record(race_file(found)))
+        return replace(record, prices=prices) if prices is not None else record
+    return load_result(found, prices)
 
 
 def _begins(identity: str, some: Iterable[str], others: Iterable[str]) -> bool:
@@ -340,11 +345,24 @@ def results(_context: Context, all: bool = False, json: bool = False) -> None:  
     help={
         "json": "for machines",
         "driver": "measure instead what the load driver alone can push of each corpus at hand (half a minute for each)",
+        "target-hosts": "look at the heaps and shards of this cluster (host:port,...) instead; nothing is changed",
+        "client-options": "a .json file with Rally's client options (TLS, passwords) for --target-hosts",
     }
 )
 @command
-def doctor(_context: Context, json: bool = False, driver: bool = False) -> None:
-    """Say what this machine can run and what to change."""
+def doctor(
+    _context: Context,
+    json: bool = False,
+    driver: bool = False,
+    target_hosts: str | None = None,
+    client_options: str | None = None,
+) -> None:
+    """Say what this machine can run and what to change.
+
+    Examples:
+      ./inv doctor
+      ./inv doctor --target-hosts es1:9200,es2:9200 --client-options cluster.json
+    """
     from dataclasses import asdict
 
     from paddock.command_line import doctor as examination
@@ -352,7 +370,10 @@ def doctor(_context: Context, json: bool = False, driver: bool = False) -> None:
     if driver:
         show(examination.driver_headroom(), json)
         return
-    findings = examination.examine()
+    if client_options and not target_hosts:
+        raise UsageError("--client-options is for a cluster that is there: name it with --target-hosts.")
+    examine = examination.examine
+    findings = examination.examine_cluster(target_hosts, client_options) if target_hosts else examine()
     if json:
         print_result(as_json([asdict(finding) for finding in findings]))
     else:

@@ -14,6 +14,7 @@ from paddock.race import RaceOptions
 from paddock.tournaments import TournamentOptions
 
 if TYPE_CHECKING:
+    from paddock.costs import Prices
     from paddock.tournaments.model import Result
 
 
@@ -106,16 +107,28 @@ def tournament(_context: Context, name: str, options: TournamentOptions, json: b
         raise RaceError("No race of the tournament came so far that anything can be said: see above for the reasons.")
 
 
+def _prices(file: str | None) -> Prices | None:
+    from paddock.costs import read_prices
+
+    return read_prices(Path(file).expanduser()) if file else None
+
+
 @task(
     positional=["id"],
     help={
         "id": "the id of a race, tournament or chain (./inv results) or its beginning, or latest",
         "json": "print the result as JSON",
+        "prices": "a file of prices (docs/costs.md), in the place of what it was run with: what it costs in money, too",
     },
 )
 @command
-def report(_context: Context, id: str, json: bool = False) -> None:  # noqa: A002 - what users call it
-    """Make the report of a race, a tournament or a chain anew."""
+def report(_context: Context, id: str, json: bool = False, prices: str | None = None) -> None:  # noqa: A002 - its name
+    """Make the report of a race, a tournament or a chain anew.
+
+    Examples:
+      ./inv report latest
+      ./inv report latest --prices our-prices.yml
+    """
     from paddock.chains.model import ChainResult
     from paddock.chains.store import chains_folder
     from paddock.command_line.lists import find_result
@@ -125,7 +138,7 @@ def report(_context: Context, id: str, json: bool = False) -> None:  # noqa: A00
     from paddock.reports.write import render_terminal, result_as_json, write_report
     from paddock.tournaments.store import tournaments_folder
 
-    result = find_result(id, chains=True)
+    result = find_result(id, chains=True, prices=_prices(prices))
     if isinstance(result, ChainResult):
         from paddock.reports import chain_page
 
@@ -155,23 +168,43 @@ def report(_context: Context, id: str, json: bool = False) -> None:  # noqa: A00
         "second": "another one",
         "also": "further ones, each with its own --also",
         "form": "text, markdown or html",
+        "prices": "a file of prices (docs/costs.md): what each costs in money, too",
     },
 )
 @command
-def compare(_context: Context, first: str, second: str, also: list[str], form: str = "text") -> None:
+def compare(
+    _context: Context, first: str, second: str, also: list[str], form: str = "text", prices: str | None = None
+) -> None:
     """Set races and tournaments side by side.
 
     Examples:
       ./inv compare RACE-ID RACE-ID --also TOURNAMENT-ID
+      ./inv compare RACE-ID RACE-ID --form html > page.html   # the races drawn over each other
       ./inv compare TOURNAMENT-ID from-the-team-next-door/result.json
     """
     from paddock.command_line.lists import find_result
+    from paddock.race.over_time import SAMPLES_FILE, read_over_time
+    from paddock.race.summary import RaceRecord
+    from paddock.rally.run import race_records
     from paddock.reports.comparison import compare as compare_results
     from paddock.reports.comparison import render_comparison
     from paddock.reports.write import read_result
+    from paddock.tournaments.costs import with_costs
 
     if form not in ("text", "markdown", "html"):
         raise UsageError(f"--form is text, markdown or html, not '{form}'.")
     named = (first, second, *also)
-    items = [read_result(Path(each)) if each.endswith(".json") else find_result(each) for each in named]
-    print_result(render_comparison(compare_results(items), form, terminal_width()))
+    money = _prices(prices)
+    items = []
+    for each in named:
+        if each.endswith(".json"):
+            there = read_result(Path(each))
+            items.append(there if money is None else with_costs(there, money))
+        else:
+            items.append(find_result(each, prices=money))
+    over = {
+        item.race_id: read_over_time(race_records(item.race_id) / SAMPLES_FILE)
+        for item in items
+        if form == "html" and isinstance(item, RaceRecord)
+    }
+    print_result(render_comparison(compare_results(items, over), form, terminal_width()))

@@ -9,6 +9,7 @@ circumstances on which machine, as whom, with which Paddock and on which corpus
 run           the race itself, with its sampler, what a person sees of it and of its summary, and how to repeat it
 race_results  what Rally's race.json says, queries while the data grows among it; sampled: what the samples say
 summarise     both together -> the figures of summary; cautions: what makes them doubtful
+costs         what its documents cost in money; advised: what Elastic says of its shards
 headroom      what the load driver alone pushes: of driver_load, the load of a lap, into sink, a server of ours
 load          a paced load, from the journal that it keeps; replay: a replay with its restore proof, from the same
 replay_check  what can be wrong with a replay, before anything is started
@@ -68,6 +69,7 @@ class RaceOptions:
     user_tags: Annotated[Mapping[str, Any], "name:value,... kept with the result"] = field(default_factory=dict)
     race_id: Annotated[str | None, "Rally's race id"] = None
     rally_args: Annotated[str | None, "further arguments for esrally"] = None
+    prices: Annotated[str | None, "a file of prices (docs/costs.md): what documents cost in money, too"] = None
 
     @property
     def further_arguments(self) -> tuple[str, ...]:

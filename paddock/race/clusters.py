@@ -86,6 +86,9 @@ def prepare_clusters(asked: Sequence[ClusterOptions], race_id: str, port: int, f
             cluster = _started(one, race_id, fetch, notes)
         clusters.append(replace(cluster, nodes=nodes[one.name]))
     check_memory(clusters)
+    heaps = [cluster.heap_bytes for cluster in clusters for _ in cluster.nodes]
+    if large := cars.large_heaps_together(heaps, cars.this_machine()):
+        notes.append(large)
     # Rally gives its own defaults to all clusters only where it is told nothing of any.
     options = {one.name: {**RALLYS_OPTIONS, **told.get(one.name, {})} for one in asked} if any(told.values()) else {}
     first = told.get(asked[0].name) or {}

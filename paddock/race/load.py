@@ -26,6 +26,7 @@ class Spread:
 
     p50: float
     p90: float
+    p95: float
     p99: float
     maximum: float
 
@@ -161,7 +162,7 @@ def _load(plan: dict[str, Any], bulks: Sequence[dict[str, Any]]) -> Load:
 def _spread(seconds: Sequence[float]) -> Spread | None:
     if not seconds:
         return None
-    return Spread(*(float(value) * 1000 for value in np.quantile(seconds, (0.5, 0.9, 0.99, 1.0))))
+    return Spread(*(float(value) * 1000 for value in np.quantile(seconds, (0.5, 0.9, 0.95, 0.99, 1.0))))
 
 
 def _moments(bulks: Sequence[dict[str, Any]], end: float) -> tuple[LoadPoint, ...]:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from paddock import cars, paths
+from paddock.advice import large_corpus, shards_per_heap
 from paddock.console import progress
 from paddock.corpora import store
 from paddock.corpora.recipe import load_recipe
 from paddock.corpora.record import CorpusRecord, corpus_file, track_parameters
+from paddock.costs import Prices, read_prices
 from paddock.engine import EMBEDDED, Engine, choose_engine
 from paddock.errors import UsageError, unknown
 from paddock.race import DEFAULT_CARS, RaceOptions
@@ -34,6 +37,8 @@ from paddock.rally.request import OPTIONS_FILE, OPTIONS_VARIABLE, ClientOptions,
 from paddock.sampling import Endpoint, check_cluster
 from paddock.tracks import Challenge, Track, check_distribution, check_parameters, load_track
 
+# Challenges that index the whole corpus into one index.
+_LOADS_ALL = ("ingest", "ingest-and-search", "growing-data")
 ON_ERROR = ("abort", "continue", "continue-on-network")
 
 
@@ -48,6 +53,7 @@ class PreparedRace:
     :param corpus_bytes: size of its corpus, 0 if unknown.
     :param corpus: what is known of it; None if the user named a file, or it is still to be made.
     :param notes: sentences that the user should read.
+    :param prices: what money is reckoned with; None if nobody named any.
     """
 
     request: RaceRequest
@@ -56,6 +62,7 @@ class PreparedRace:
     corpus_bytes: int
     notes: tuple[str, ...]
     corpus: CorpusRecord | None = None
+    prices: Prices | None = None
 
 
 def prepare(options: RaceOptions, fetch: bool = True, clusters: Sequence[ClusterOptions] = ()) -> PreparedRace:
@@ -87,11 +94,12 @@ def prepare(options: RaceOptions, fetch: bool = True, clusters: Sequence[Cluster
     race_id = options.race_id or str(uuid.uuid4())
     check_race_id(race_id)
     _check_target(options)
+    prices = read_prices(Path(options.prices).expanduser()) if options.prices else None
     if not clusters and (options.nodes > 1 or _is_limited(options)):
         clusters = (_own_cluster(options),)
     if clusters:
         prepared = prepare_clusters(clusters, race_id, options.port, fetch)
-        return _on_clusters(options, track, challenge, race_id, prepared, fetch)
+        return replace(_on_clusters(options, track, challenge, race_id, prepared, fetch), prices=prices)
     data_path = own_data_path(options.data_path, race_id)
     node_params = {**options.car_params, **({"data_paths": str(data_path)} if data_path else {})}
     combination, notes = _cars(options, node_params)
@@ -117,6 +125,7 @@ def prepare(options: RaceOptions, fetch: bool = True, clusters: Sequence[Cluster
         check_java_options(engine, combination)
     corpus, documents, size, record = _corpus(options, track, fetch, notes)
     notes += _replay_notes(options, track, challenge, corpus, record)
+    notes += _large_corpus(options, size)
     request = RaceRequest(
         race_id=race_id,
         track=track.folder,
@@ -139,7 +148,7 @@ def prepare(options: RaceOptions, fetch: bool = True, clusters: Sequence[Cluster
         memory_lock=bool(combination and combination.memory_lock),
         further_arguments=options.further_arguments,
     )
-    return PreparedRace(request, track, documents, size, tuple(notes), record)
+    return PreparedRace(request, track, documents, size, tuple(notes), record, prices)
 
 
 def _is_limited(options: RaceOptions) -> bool:
@@ -167,10 +176,13 @@ def _on_clusters(
     """The race on clusters of its own."""
     notes = list(prepared.notes)
     started = [cluster for cluster in prepared.clusters if cluster.engine is not None]
+    if len(prepared.clusters) == len(started) == 1:
+        notes += _many_shards(options, started[0].heap_bytes)
     if any(cluster.engine.kind == EMBEDDED for cluster in started if cluster.engine):
         check_distribution(track, options.params)
     corpus, documents, size, record = _corpus(options, track, fetch, notes)
     notes += _replay_notes(options, track, challenge, corpus, record)
+    notes += _large_corpus(options, size)
     data = next((cluster.data_path for cluster in started if cluster.data_path), None) or paths.benchmarks_folder()
     request = RaceRequest(
         race_id=race_id,
@@ -266,7 +278,25 @@ def _cars(options: RaceOptions, car_params: Mapping[str, Any]) -> tuple[cars.Com
         return None, []
     combination = cars.combine(options.car, cars.load_cars(), car_params)
     cars.check_data_paths(combination)
-    return combination, list(cars.check_machine(combination, cars.this_machine()))
+    notes = cars.check_machine(combination, cars.this_machine())
+    return combination, [*notes, *_many_shards(options, combination.heap_bytes)]
+
+
+def _many_shards(options: RaceOptions, heap: int) -> list[str]:
+    """What Elastic would say of the shards that a node with that heap, in bytes, holds of the race's index."""
+    copies = 1 + int(options.params.get("number_of_replicas") or 0)
+    shards = copies * int(options.params.get("number_of_shards") or 1) / options.nodes
+    many = shards_per_heap(shards, heap, "A node", options.version)
+    return [many] if many else []
+
+
+def _large_corpus(options: RaceOptions, size: int) -> list[str]:
+    """What Elastic would say of shards that hold all documents; nothing where laps make small indices of them."""
+    partly = any(options.params.get(name) for name in ("document_count", "ingest_percentage", "data_stream"))
+    if partly or options.test_mode or options.challenge not in (None, *_LOADS_ALL):
+        return []
+    large = large_corpus(size, int(options.params.get("number_of_shards") or 1))
+    return [large] if large else []
 
 
 def _corpus(

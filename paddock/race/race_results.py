@@ -12,8 +12,10 @@ import numpy as np
 from paddock.race.summary import Activity, Expectation, Figure, Missing, RequestTask, ServiceTimes, in_test_mode
 
 _WARMUP_ONLY = "Rally counts nothing that ends within the warm-up, and this task had ended by then."
+_NO_P95 = "Rally gives no 95th percentile, and no journal of the requests tells it."
+_NO_P95_OF_LATENCIES = "Rally gives no 95th percentile of latencies; a paced load has it in its report, by phase."
 _NOT_REPORTED = "Rally did not report it."
-_TOO_FEW = "Rally gives this percentile only from {} requests on (warm-up not counted)."
+TOO_FEW = "This percentile takes {} requests at least (warm-up not counted)."
 
 
 @dataclass(frozen=True)
@@ -68,8 +70,8 @@ def _task(value: Mapping[str, Any], test_mode: bool) -> TaskResult:
     requests = RequestTask(
         name=str(value.get("task", value.get("operation"))),
         operation=str(value.get("operation")),
-        service_times=_service_times(service),
-        latencies=_service_times(latency) if latency and latency != service else None,
+        service_times=_service_times(service, _NO_P95),
+        latencies=_service_times(latency, _NO_P95_OF_LATENCIES) if latency and latency != service else None,
         throughput=_number(throughput.get("median"), _NOT_REPORTED if service else _WARMUP_ONLY),
         throughput_unit=str(throughput.get("unit") or ""),
         # Rally's error rate is 0 whatever happened, unless it has seen requests after the warm-up.
@@ -91,15 +93,19 @@ def _expectation(meta: Mapping[str, Any]) -> Expectation | None:
     return Expectation(documents, float(meta.get("warmup-seconds") or 0), documents / seconds, float(seconds))
 
 
-def _service_times(service: Mapping[str, Any]) -> ServiceTimes:
-    """Percentiles have keys such as "99_0"; the maximum is "100_0"."""
+def _service_times(service: Mapping[str, Any], no_p95: str) -> ServiceTimes:
+    """Percentiles have keys such as "99_0"; the maximum is "100_0".
+
+    :param no_p95: why there is no 95th.
+    """
 
     def percentile(key: str, requests: int) -> Figure:
-        return _number(service.get(key), _TOO_FEW.format(requests) if service else _WARMUP_ONLY)
+        return _number(service.get(key), TOO_FEW.format(requests) if service else _WARMUP_ONLY)
 
     return ServiceTimes(
         p50=percentile("50_0", 2),
         p90=percentile("90_0", 10),
+        p95=_number(service.get("95_0"), no_p95 if service else _WARMUP_ONLY),
         p99=percentile("99_0", 100),
         maximum=percentile("100_0", 1),
     )

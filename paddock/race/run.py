@@ -26,10 +26,13 @@ from paddock.console import (
 from paddock.corpora.store import TEST_MODE_DOCUMENTS
 from paddock.errors import Interrupted
 from paddock.files import write_json
+from paddock.race.costs import cost_figures
 from paddock.race.load import LOAD_JOURNAL_FILE, journal_of
 from paddock.race.options import PreparedRace
+from paddock.race.over_time import SAMPLES_FILE
 from paddock.race.replay import Replay, decisions, read_replay, told
 from paddock.race.replay_check import LEAD, REPLAY_TASK
+from paddock.race.requests import possible_warmups, read_requests
 from paddock.race.seconds import write_seconds
 from paddock.race.summarise import summarise
 from paddock.race.summary import Expectation, Missing, NamedFigure, RaceRecord, RequestTask, Summary
@@ -52,6 +55,7 @@ PACED_TASK = "paced-bulk"
 LOAD_JOURNAL = "load_journal"
 SECONDS_FILE = "series.csv"
 FAILED_PROOF = "failed_proof"
+REQUESTS_FILE = "requests.jsonl"
 
 
 class _Watch:
@@ -136,7 +140,7 @@ def run(race: PreparedRace) -> RaceRecord:
     for note in race.notes:
         warn(note)
     records = race_records(race.request.race_id)
-    samples = records / "samples.jsonl"
+    samples = records / SAMPLES_FILE
     samples.parent.mkdir(parents=True, exist_ok=True)
     try:
         outcome = run_race(_with_journal(race, records), _Watch(race, samples), say, _bytes_to_index(race))
@@ -145,7 +149,14 @@ def run(race: PreparedRace) -> RaceRecord:
     for sentence in limits_held(limits_file(outcome.race_id)):
         say(sentence)
     taken = read_samples(samples)
-    summary = summarise(outcome.race, taken, _expectations(race))
+    defaults = {parameter.name: parameter.default for parameter in race.track.parameters}
+    summary = summarise(
+        outcome.race,
+        taken,
+        _expectations(race),
+        read_requests(records / REQUESTS_FILE),
+        possible_warmups(race.request.track_params, defaults),
+    )
     if (seconds := load_seconds(taken, len(summary.bulk_tasks))) is not None:
         write_seconds(seconds, records / SECONDS_FILE)
     record = RaceRecord(
@@ -156,6 +167,7 @@ def run(race: PreparedRace) -> RaceRecord:
         str(samples),
         printable(race.request, anew=True),
         outcome.error_rates,
+        race.prices,
     )
     write_json(records / "summary.json", record.as_json())
     return record
@@ -173,7 +185,7 @@ def _bytes_to_index(race: PreparedRace) -> int:
 
 
 def _with_journal(race: PreparedRace, records: Path) -> RaceRequest:
-    """The request, told where to write down a load with a schedule; whoever repeats the race need not do so.
+    """The request, told where to write down its requests; whoever repeats the race need not do so.
 
     A restore proof that fails is told there as well, so that the race comes to its results all the same.
     """
@@ -184,7 +196,8 @@ def _with_journal(race: PreparedRace, records: Path) -> RaceRequest:
     if REPLAY_TASK in challenge.tasks:
         own[FAILED_PROOF] = "report"
     given = {name: value for name, value in race.request.track_params.items() if value is not None}
-    return replace(race.request, track_params={**race.request.track_params, **own, **given})
+    params = {**race.request.track_params, **own, **given}
+    return replace(race.request, track_params=params, request_journal=records / REQUESTS_FILE)
 
 
 def replay_of(record: RaceRecord) -> Replay | None:
@@ -220,7 +233,7 @@ def render(record: RaceRecord, width: int, colours: bool, replay: Replay | None 
     """The summary, what a replay was like, the race's id and the command to repeat it."""
     return "\n".join(
         [
-            render_summary(record.summary, width, colours),
+            render_summary(record.summary, width, colours, cost_figures(record)),
             "",
             *([render_replay(replay, width, colours), ""] if replay else []),
             f"Race id:  {record.race_id}",
@@ -266,10 +279,11 @@ class _Footnotes:
         return f"- {self.mark(one.figure)}" if isinstance(one.figure, Missing) else one.digits
 
 
-def render_summary(summary: Summary, width: int = 100, colours: bool = False) -> str:
+def render_summary(summary: Summary, width: int = 100, colours: bool = False, costs: Sequence[NamedFigure] = ()) -> str:
     """The summary as lines no longer than ``width`` columns (60 at least), without a line end behind the last.
 
     :param colours: whether to use ANSI escape sequences.
+    :param costs: what its documents cost in money; empty without prices.
     """
     width = max(width, NARROWEST)
     notes = _Footnotes()
@@ -283,6 +297,8 @@ def render_summary(summary: Summary, width: int = 100, colours: bool = False) ->
     if summary.request_tasks:
         block("Requests", _requests(summary.request_tasks, notes, width))
     block("Nodes and indices, whole race", _listed(summary.race.figures, notes, width, colours))
+    if costs:
+        block("Cost", _listed(costs, notes, width, colours))
     if summary.warnings:
         warnings = "\n".join(wrapped(text, width, "  ! ", "    ") for text in summary.warnings)
         block("Warnings", styled(warnings, "yellow", colours))
@@ -310,16 +326,24 @@ def _listed(figures: Sequence[NamedFigure], footnotes: _Footnotes, width: int, c
 
 
 def _requests(tasks: Sequence[RequestTask], footnotes: _Footnotes, width: int) -> str:
-    """A line per task, and one for its latencies if it had a schedule; too wide, names have lines of their own."""
+    """A line per task, and one for its latencies if it had a schedule.
+
+    Too wide, names have lines of their own, and if that is not enough the 90th percentile is left out.
+    """
     rows: list[tuple[str, ...]] = []
     for task in tasks:
         rows.append((task.name, *map(footnotes.digits, task.figures)))
         if task.latencies:
             rows.append(("  latency", *map(footnotes.digits, task.latencies.figures("latency")), "", ""))
     headers = ("", *(one.short for one in tasks[0].figures))
-    right = range(1, len(headers))
-    lines = drawn(columns(headers, rows, right), width, False).splitlines()
+    lines = drawn(columns(headers, rows, range(1, len(headers))), width, False).splitlines()
     if max(map(len, lines)) > width:
-        first, *lines = drawn(columns(headers, [("", *row[1:]) for row in rows], right), width, False).splitlines()
-        lines = [first, *(part for row, line in zip(rows, lines, strict=True) for part in (f"  {row[0]}", line))]
+        names = [f"  {row[0]}" for row in rows]
+        for left_out in (0, headers.index("p90 ms")):
+            cells = [("", *(cell for place, cell in enumerate(row) if place not in (0, left_out))) for row in rows]
+            heads = ("", *(cell for place, cell in enumerate(headers) if place not in (0, left_out)))
+            first, *figures = drawn(columns(heads, cells, range(1, len(heads))), width, False).splitlines()
+            lines = [first, *(part for both in zip(names, figures, strict=True) for part in both)]
+            if len(first) <= width:
+                break
     return "\n".join(lines)

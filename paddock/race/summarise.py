@@ -25,6 +25,7 @@ from paddock.race import race_results, sampled
 from paddock.race.cautions import FEWEST_RATES, cautions
 from paddock.race.circumstances import CORPUS, cars_of
 from paddock.race.race_results import TaskResult
+from paddock.race.requests import SentRequest, with_p95
 from paddock.race.sampled import Span, Window
 from paddock.race.summary import (
     Activity,
@@ -46,14 +47,17 @@ def summarise(
     race: Mapping[str, Any],
     samples: Sequence[Sample],
     expectations: Mapping[str, Expectation] | None = None,
+    requests: Sequence[SentRequest] = (),
+    warmups: Mapping[str, Sequence[float]] | None = None,
 ) -> Summary:
     """The summary of one race.
 
     :param race: the contents of race.json; with no results in it there are no tasks.
     :param samples: what the sampler wrote, in order; may be empty.
     :param expectations: what is known beforehand about the bulk tasks, by their names.
+    :param requests: the journal of requests; may be empty. ``warmups`` is what it takes to read it (with_p95).
     """
-    results = race_results.tasks(race)
+    results = with_p95(race_results.tasks(race), requests, warmups or {})
     bulks = [result for result in results if result.indexes_documents]
     found = sampled.intervals(samples)
     windows = sampled.load_windows(found, len(bulks))

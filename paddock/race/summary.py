@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from paddock import numbers
+from paddock.costs import Prices
 from paddock.errors import UsageError
 from paddock.plain_values import Figure, Missing, built, plain
 
@@ -59,8 +60,10 @@ class Expectation:
     idle_seconds: float = 0.0
 
 
-_TIMES = ("p50 ms", "p90 ms", "p99 ms", "max ms")
-_BULK_TIMES = ("bulk p50 ms", "", "bulk p99 ms", "")
+# As Rally has it for others: no 95th percentile of fewer than that.
+FEWEST_FOR_P95 = 20
+_TIMES = ("p50 ms", "p90 ms", "p95 ms", "p99 ms", "max ms")
+_BULK_TIMES = ("bulk p50 ms", "", "bulk p95 ms", "bulk p99 ms", "")
 
 
 @dataclass(frozen=True)
@@ -69,17 +72,19 @@ class ServiceTimes:
 
     Latencies have the same form: milliseconds from when a request was due, whenever it was sent, to its answer.
 
-    Rally gives p90 from 10 requests on, p99 from 100 on; p50 from 2 on.
+    Rally gives p90 from 10 requests on, p99 from 100 on; p50 from 2 on. It gives no p95: that of service times comes
+    from a journal of requests (requests.py).
     """
 
     p50: Figure
     p90: Figure
+    p95: Figure
     p99: Figure
     maximum: Figure
 
-    def figures(self, name: str, note: str = "", shorts: Sequence[str] = ("",) * 4) -> tuple[NamedFigure, ...]:
-        """The four; the note is said of the first."""
-        named = zip(("p50", "p90", "p99", "maximum"), (note, "", "", ""), shorts, strict=True)
+    def figures(self, name: str, note: str = "", shorts: Sequence[str] = ("",) * 5) -> tuple[NamedFigure, ...]:
+        """All of them; the note is said of the first."""
+        named = zip(("p50", "p90", "p95", "p99", "maximum"), (note, *[""] * 4), shorts, strict=True)
         return tuple(
             NamedFigure(f"{name}, {part}", getattr(self, part), numbers.milliseconds, said, short)
             for part, said, short in named
@@ -314,6 +319,7 @@ class RaceRecord:
     :param race_file: where that is; ``samples_file``: where the samples are.
     :param command: the esrally command line that repeats it.
     :param error_rates: the share of requests that failed (0 to 1) of each task in which any did.
+    :param prices: what money is reckoned with; None if nobody named any.
     """
 
     race_id: str
@@ -323,6 +329,7 @@ class RaceRecord:
     samples_file: str = ""
     command: str = ""
     error_rates: Mapping[str, float] = field(default_factory=dict)
+    prices: Prices | None = None
 
     @property
     def test_mode(self) -> bool:
@@ -338,6 +345,7 @@ class RaceRecord:
             "command": self.command,
             "error-rates": dict(self.error_rates),
             "summary": plain(self.summary),
+            "prices": plain(self.prices),
         }
 
 
@@ -352,6 +360,7 @@ def read_record(value: Mapping[str, Any], race: Mapping[str, Any]) -> RaceRecord
         raise UsageError("This race has no summary: compare races that ./inv race has run to their end.")
     try:
         summary: Summary = built(Summary, value["summary"], "summary")
+        prices = built(Prices, value["prices"], "prices") if value.get("prices") else None
     except ValueError as error:
         raise UsageError(f"The summary of the race {race_id} is damaged: {error}; run the race again.") from None
     return RaceRecord(
@@ -362,4 +371,5 @@ def read_record(value: Mapping[str, Any], race: Mapping[str, Any]) -> RaceRecord
         samples_file=str(value.get("samples-file", "")),
         command=str(value.get("command", "")),
         error_rates=value.get("error-rates", {}),
+        prices=prices,
     )

@@ -36,6 +36,8 @@ _RALLYS_CLIENT_OPTIONS = frozenset(
 _LOGINS = "a login is basic_auth_user with basic_auth_password, or api_key."
 # What a printed command names in the place of a file that is only there while Rally runs.
 OPTIONS_FILE = Path("client-options.json")
+# Where our tracks look for the file to which they add every request (tracks/shared/request_journal.py).
+JOURNAL_VARIABLE = "PADDOCK_REQUEST_JOURNAL"
 # Rally's option for machines that drive the load in the place of this one.
 LOAD_DRIVER_HOSTS = "--load-driver-hosts"
 
@@ -66,6 +68,7 @@ class RaceRequest:
     :param memory_lock: whether a car asks the node to lock its memory.
     :param clusters: clusters of its own, side by side, in the place of ``engine`` and ``target_hosts``; those that are
         started have nodes that outlive Rally's own launch.
+    :param request_journal: where our tracks are to write down every request; None for nowhere.
     """
 
     race_id: str
@@ -86,6 +89,7 @@ class RaceRequest:
     memory_lock: bool = False
     further_arguments: tuple[str, ...] = ()
     clusters: tuple[Cluster, ...] = ()
+    request_journal: Path | None = None
 
     @property
     def provisions(self) -> bool:
@@ -204,6 +208,7 @@ def writable_folders(request: RaceRequest) -> tuple[Path, ...]:
         paths.races_folder(),
         paths.data_folder(f"paddock-{request.track.name}"),  # for the offsets of test mode's corpus
         *([paths.distributions_folder()] if downloads else []),
+        *([request.request_journal.parent] if request.request_journal else []),
         *(Path(journal).parent for journal in journals if journal),
         *request.data_paths,
     )

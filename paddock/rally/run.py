@@ -101,7 +101,7 @@ def run_race_alone(
                 [str(command.program()), *command.arguments(request)],
                 str(processes.folder),
                 identity,
-                {**command.environment(request), "RALLY_HOME": str(paths.rally_folder().parent)},
+                {**command.environment(request), **_journal(request), "RALLY_HOME": str(paths.rally_folder().parent)},
                 output,
                 observer.progress,
                 observer.tick,
@@ -116,6 +116,11 @@ def run_race_alone(
             raise RaceFailed(ended, limits_file(request.race_id))
         raise explain(request.race_id, output, exit_code)
     return outcome
+
+
+def _journal(request: RaceRequest) -> dict[str, str]:
+    """The variable that has our tracks keep a journal; no part of the command that repeats the race."""
+    return {command.JOURNAL_VARIABLE: str(request.request_journal)} if request.request_journal else {}
 
 
 def _with_file(request: RaceRequest, file: Path) -> RaceRequest:

@@ -25,6 +25,7 @@ from paddock.console import NARROWEST, wrapped
 from paddock.plain_values import plain
 from paddock.race.circumstances import with_short_checksums
 from paddock.reports import figures, sentences
+from paddock.reports.cost import tournament_costs
 from paddock.reports.document import (
     Plot,
     Report,
@@ -52,6 +53,7 @@ def build(result: ChainResult) -> Report:
     sections = (
         _apply(result),
         _final(result),
+        _cost(result),
         _tried(result),
         _ratios(result),
         _undecided(result),
@@ -206,6 +208,12 @@ def _final(result: ChainResult) -> Section | None:
         return Section("Tuned against default", ("It has not been held yet.",))
     why = "There was nothing to compare." if final.outcome.kind == NOTHING_FOUND else "It was not held to its end."
     return Section("Tuned against default", (f"{why} {final.outcome.reason}",))
+
+
+def _cost(result: ChainResult) -> Section | None:
+    """What the tuned and the default configuration cost; None without prices, or without a last tournament."""
+    held = result.final.result if result.final and final_verdict(result) else None
+    return tournament_costs(held) if held else None
 
 
 def _tried(result: ChainResult) -> Section:

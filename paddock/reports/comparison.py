@@ -21,9 +21,12 @@ from paddock.race.circumstances import (
     cars_of,
     with_short_checksums,
 )
+from paddock.race.costs import cost_figures
+from paddock.race.over_time import OverTime
 from paddock.race.summary import RaceRecord
 from paddock.reports import figures, sentences
 from paddock.reports.document import Table, escaped, markdown_table, render_page, text_table
+from paddock.reports.over_time import overlay
 from paddock.tournaments.model import Result
 
 # What the names of parameters begin with.
@@ -114,6 +117,7 @@ class Comparison:
     """What is known of all sources.
 
     :param verdicts: contender against its baseline -> the verdict of each source that has it; only tournaments.
+    :param over_time: the races whose samples are at hand, each with what it is called.
     """
 
     title: str
@@ -122,11 +126,13 @@ class Comparison:
     verdicts: tuple[Difference, ...]
     differences: tuple[Difference, ...]
     warnings: tuple[str, ...]
+    over_time: tuple[tuple[str, OverTime], ...] = ()
 
 
-def compare(items: Sequence[Result | RaceRecord]) -> Comparison:
+def compare(items: Sequence[Result | RaceRecord], over_time: Mapping[str, OverTime | None] | None = None) -> Comparison:
     """Set them side by side.
 
+    :param over_time: of the races, by their ids, those whose samples are at hand.
     :raises UsageError: if there are fewer than two, or one is named twice.
     """
     ids = [item.id if isinstance(item, Result) else item.race_id for item in items]
@@ -151,8 +157,24 @@ def compare(items: Sequence[Result | RaceRecord]) -> Comparison:
         rows=tuple(rows),
         verdicts=_verdicts(items),
         differences=differences,
+        over_time=tuple(_over_time(items, names, rows, over_time or {})),
         warnings=(*_machines(names, origins, differences), *_warnings(tournaments, races, differences)),
     )
+
+
+def _over_time(
+    items: Sequence[Result | RaceRecord],
+    names: Sequence[str],
+    rows: Sequence[ComparedRow],
+    found: Mapping[str, OverTime | None],
+) -> Iterator[tuple[str, OverTime]]:
+    """The races over time, called by what they differ in, and by their ids where that is the same."""
+    told = {row.source: row.name for row in rows}
+    for item, name in zip(items, names, strict=True):
+        over = None if isinstance(item, Result) else found.get(item.race_id)
+        if over is not None:
+            alone = sum(other == told[name] for other in told.values()) == 1
+            yield told[name] if alone else f"{told[name]} ({name})", over.coarser()
 
 
 def _short(identity: str, ids: Sequence[str]) -> str:
@@ -219,6 +241,7 @@ def _race(record: RaceRecord, source: str, apart: str) -> ComparedRow:
         prefix = f"{task.name}: " if len(tasks) > 1 else ""
         found |= {prefix + one.short: one.digits for one in task.figures if one.short}
     found |= {one.short: one.digits for one in record.summary.race.figures if one.short}
+    found |= {one.short: one.digits for one in cost_figures(record) if one.short}
     found |= {f"{task.name} {task.figures[0].short}": task.figures[0].digits for task in record.summary.request_tasks}
     return ComparedRow(
         source,
@@ -322,7 +345,9 @@ def render_comparison(comparison: Comparison, form: str = "text", width: int = 1
     """The comparison as "text", "markdown" or "html"; warnings first."""
     tables = comparison_tables(comparison)
     if form == "html":
-        return render_page("comparison.html.j2", comparison=comparison, tables=tables)
+        return render_page(
+            "comparison.html.j2", comparison=comparison, tables=tables, overlay=overlay(comparison.over_time)
+        )
     if form == "markdown":
         blocks = [f"# {escaped(comparison.title)}", "\n".join(f"- {escaped(text)}" for text in comparison.warnings)]
         blocks += [block for table in tables for block in markdown_table(table)]

@@ -105,7 +105,7 @@ _LOAD_WORDS = {
     "load driver": "Rally's processes that send the requests",
     "service time": "from sending a request to its answer",
     "latency": "from when a request was due to its answer, waiting included; only where there was a schedule",
-    "p50, p90, p99": "half, 90 and 99 per cent of the requests took no longer",
+    "p50, p90, p95, p99": "half, 90, 95 and 99 per cent of the requests took no longer",
 }
 
 

@@ -5,37 +5,40 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from paddock import numbers
-from paddock.plain_values import known
-from paddock.race.load import NORMAL, Load, LoadPhase, journal_of, read_load
+from paddock.plain_values import known, plain
+from paddock.race.advised import shard_advice
+from paddock.race.costs import race_cost
+from paddock.race.load import Load, journal_of, read_load
+from paddock.race.over_time import SAMPLES_FILE, OverTime, read_over_time
 from paddock.race.race_results import CONFIDENCE, QueryGrowth, Trend, growth
 from paddock.race.replay import Replay, read_replay
 from paddock.race.summary import BulkTask, Missing, NamedFigure, RaceRecord, RequestTask, Summary
 from paddock.race.sustained import SustainedLoad, sustained_load
 from paddock.rally.limited import LIMITS_FILE, limits_held
 from paddock.reports.comparison import origin
+from paddock.reports.cost import race_costs
 from paddock.reports.document import Plot, Report, Section, Table, glossary, keep, render_html, render_markdown
 from paddock.reports.drawing import (
     LONGEST,
     Panel,
     Scale,
     legend,
-    linear,
     logarithmic,
     panels,
     shortened,
-    stacked,
     thousands,
 )
+from paddock.reports.over_time import time_section
+from paddock.reports.race_load import load_section
 from paddock.reports.replay import replay_headline, replay_sections
 from paddock.reports.sustained import sustained_as_json, sustained_headline, sustained_section
 from paddock.sampling import read_samples
 
-_MEDIAN, _P90, _ACKNOWLEDGED = "series-1", "series-2", "series-3"
+_MEDIAN, _P90 = "series-1", "series-2"
 
 
 def growth_section(queries: Sequence[QueryGrowth]) -> Section:
@@ -118,110 +121,6 @@ def growth_words(trend: Trend | None) -> str:
     return "shrinks while the data grows" if trend.high < 1 else "no growth to be seen"
 
 
-def load_section(load: Load) -> Section:
-    """Latency against the schedule, over time and by phase."""
-    headers = ("second", "median latency ms", "largest ms", "docs/s acknowledged")
-    rows = tuple(
-        (f"{one.begin:.0f}", *map(numbers.figure, (one.median, one.maximum, one.acknowledged))) for one in load.moments
-    )
-    length = load.moments[0].seconds
-    table = Table(f"Every {'second' if length == 1 else f'{length:.0f} s'} of the load", headers, rows, (0, 1, 2, 3))
-    description = " ".join(_phase_in_words(phase) for phase in load.phases)
-    reading = (
-        "A bulk's latency counts from when it was due and is drawn there; the warm-up ends at the dashed line. "
-        "Where fewer documents are acknowledged than due, bulks wait."
-    )
-    plot = Plot("load", "Latency and throughput over time", description, _over_time(load), table, reading)
-    items = tuple(_recoveries(load.phases))
-    return Section("Latency against the schedule", plots=(plot,), tables=(_phases(load),), items=items)
-
-
-def _over_time(load: Load) -> str:
-    """Latency above, throughput below, peaks shaded."""
-    end = max(load.moments[-1].begin + load.moments[-1].seconds, load.phases[-1].end)
-    seconds = linear(0, end, 8)
-    known = [(one.begin + one.seconds / 2, one.median, one.maximum or 0.0) for one in load.moments if one.median]
-    latencies = [value for _, *both in known for value in both if value]
-    latency = Panel(seconds, logarithmic(min(latencies) / 1.3, max(latencies) * 1.3), 200, "latency, ms", names=False)
-    highest = max([moment.acknowledged for moment in load.moments] + [phase.rate for phase in load.phases])
-    throughput = Panel(seconds, linear(0, highest * 1.06 or 1.0), 130, "docs/s", "seconds since the load began")
-    for panel in (latency, throughput):
-        for phase in load.phases:
-            if phase.is_peak:
-                panel.box("band", (phase.begin, phase.end))
-            if phase.name == "warm-up":
-                panel.upright(phase.end, "middle")
-    latency.line([(at, maximum) for at, _, maximum in known], f"{_P90} thin")
-    latency.line([(at, middle) for at, middle, _ in known], f"{_MEDIAN} thick")
-    throughput.line([(edge, phase.rate) for phase in load.phases for edge in (phase.begin, phase.end)], "muted dotted")
-    throughput.line([(one.begin + one.seconds / 2, one.acknowledged) for one in load.moments], _ACKNOWLEDGED)
-    for moment in load.moments:
-        until = moment.begin + moment.seconds
-        when = f"second {moment.begin:.0f}" + (f" to {until:.0f}" if moment.seconds > 1 else "")
-        planned = next((one for one in load.phases if one.begin <= moment.begin < one.end), None)
-        due_then = f" of {numbers.figure(planned.rate)} due ({planned.name})" if planned else ""
-        waited = f"median {numbers.figure(moment.median)} ms, largest {numbers.figure(moment.maximum)} ms"
-        latency.box("touch", (moment.begin, until), hover=f"{when}: {waited}")
-        acknowledged = f"{numbers.figure(moment.acknowledged)} docs/s acknowledged{due_then}"
-        throughput.box("touch", (moment.begin, until), hover=f"{when}: {acknowledged}")
-    entries = [
-        ("median latency", "line", f"{_MEDIAN} thick"),
-        ("largest", "line", f"{_P90} thin"),
-        ("acknowledged", "line", _ACKNOWLEDGED),
-        ("due", "line", "muted dotted"),
-    ]
-    if any(phase.is_peak for phase in load.phases):
-        entries.append(("peak", "box", "band"))
-    return legend(entries) + stacked(latency, throughput)
-
-
-def _phases(load: Load) -> Table:
-    headers = (
-        *("phase", "docs/s due", "bulks", "failed", "latency p50 ms", "p90", "p99", "largest"),
-        *("processing p50 ms", "p99"),
-    )
-    rows = tuple(
-        (
-            phase.name,
-            numbers.figure(phase.rate),
-            f"{phase.bulks:,}",
-            f"{phase.failed:,}",
-            *(numbers.figure(getattr(phase.latency, name, None)) for name in ("p50", "p90", "p99", "maximum")),
-            *(numbers.figure(getattr(phase.processing, name, None)) for name in ("p50", "p99")),
-        )
-        for phase in load.phases
-    )
-    caption = "Phases; latency from when a bulk was due, processing from when it was sent"
-    return Table(caption, headers, rows, tuple(range(1, len(headers))))
-
-
-def _phase_in_words(phase: LoadPhase) -> str:
-    if phase.latency is None:
-        return f"{phase.name}: no bulk."
-    return (
-        f"{phase.name}: {numbers.figure(phase.rate)} docs/s due, latency {numbers.figure(phase.latency.p50)} ms in the "
-        f"median, {numbers.figure(phase.latency.maximum)} ms at most."
-    )
-
-
-def _recoveries(phases: Sequence[LoadPhase]) -> Iterator[str]:
-    for phase, after in pairwise(phases):
-        if not phase.is_peak:
-            continue
-        if phase.recovery is None:
-            left = after.end - after.begin
-            yield f"After {phase.name} latency does not come back to normal within the {left:g} s left."
-        elif phase.recovery == 0:
-            yield f"After {phase.name} latency is back to normal at once."
-        else:
-            yield f"After {phase.name} latency is back to normal {phase.recovery:.0f} s later."
-    if any(phase.is_peak for phase in phases):
-        yield (
-            f"Normal is a second whose median latency is at most {NORMAL:g} times that of the second half of the first "
-            "rest."
-        )
-
-
 def figures_section(summary: Summary, grown: bool) -> Section:
     """What the summary says, the figures by which a race is known.
 
@@ -231,7 +130,7 @@ def figures_section(summary: Summary, grown: bool) -> Section:
     tables = [_loads(loads)] if len(loads) > 1 else [_figures(f"Load: {one.name}", one.figures) for one in loads]
     told = [(one, one.service_times.figures("service time")) for one in loads if not one.expectation.incidental]
     if len(loads) > 1 and told:
-        tables.append(_times("bulks", ("load", "p50 ms", "p90 ms", "p99 ms", "max ms"), told))
+        tables.append(_times("bulks", ("load", "p50 ms", "p90 ms", "p95 ms", "p99 ms", "max ms"), told))
     if summary.request_tasks and not grown:
         asked = [(one, one.figures) for one in summary.request_tasks]
         tables.append(_times("requests", ("requests", *(one.short for one in asked[0][1])), asked))
@@ -269,7 +168,6 @@ def _figures(caption: str, figures: Sequence[NamedFigure]) -> Table:
 
 
 FORMAT, VERSION = "paddock-race-report", 1
-SAMPLES_FILE = "samples.jsonl"
 
 
 @dataclass(frozen=True)
@@ -281,6 +179,8 @@ class RaceFindings:
     :param limits: what its nodes were held to and what they used, a sentence for each launch; empty without limits.
     :param sustained: how its load held, if that went on for long enough to ask; else None.
     :param replay: None if there was none, or its journal is not at hand.
+    :param advice: on the size of shards, a sentence each; empty where its data is nobody's.
+    :param over_time: what its components used; None without samples.
     """
 
     record: RaceRecord
@@ -289,6 +189,8 @@ class RaceFindings:
     limits: tuple[str, ...] = ()
     sustained: SustainedLoad | None = None
     replay: Replay | None = None
+    advice: tuple[str, ...] = ()
+    over_time: OverTime | None = None
 
 
 def find_out(record: RaceRecord, folder: Path) -> RaceFindings:
@@ -297,9 +199,15 @@ def find_out(record: RaceRecord, folder: Path) -> RaceFindings:
     :param folder: Paddock's own records of the race, where the journal of a load lies unless the race says otherwise.
     """
     journal, limits = journal_of(record.race, folder), tuple(limits_held(folder / LIMITS_FILE))
-    sustained = sustained_load(read_samples(folder / SAMPLES_FILE), record.summary.bulk_tasks)
     return RaceFindings(
-        record, growth(record.race), read_load(journal), limits, sustained=sustained, replay=read_replay(journal)
+        record,
+        growth(record.race),
+        read_load(journal),
+        limits,
+        sustained=sustained_load(read_samples(folder / SAMPLES_FILE), record.summary.bulk_tasks),
+        replay=read_replay(journal),
+        advice=tuple(shard_advice(record)),
+        over_time=read_over_time(folder / SAMPLES_FILE),
     )
 
 
@@ -310,9 +218,13 @@ def build_race_report(findings: RaceFindings) -> Report:
         Section("Before you conclude anything", items=summary.warnings) if summary.warnings else None,
         growth_section(findings.queries) if findings.queries else None,
         load_section(findings.load) if findings.load else None,
+        # How a long load held has the same over time, and more.
         sustained_section(findings.sustained) if findings.sustained else None,
         *(replay_sections(findings.replay) if findings.replay else ()),
+        time_section(findings.over_time) if findings.over_time and not findings.sustained else None,
         figures_section(summary, bool(findings.queries)),
+        race_costs(record),
+        Section("Size of shards", items=findings.advice) if findings.advice else None,
         Section("Limits", items=findings.limits) if findings.limits else None,
         Section("Circumstances", facts=(("race", record.race_id), *origin(record).items())),
         Section("Repeat it", ("The same with plain Rally:",), commands=(record.command,)),
@@ -386,16 +298,20 @@ def _plain_headline(summary: Summary) -> str:
 
 def race_report_as_json(findings: RaceFindings) -> dict[str, Any]:
     """The report for programs; docs/reports.md describes it."""
+    record = findings.record
     return {
         "format": FORMAT,
         "version": VERSION,
         "verdict": headline(findings),
-        **findings.record.as_json(),
+        **record.as_json(),
         "growth": [asdict(query) for query in findings.queries],
         "load": asdict(findings.load) if findings.load else None,
         "limits": list(findings.limits),
         "sustained": sustained_as_json(findings.sustained) if findings.sustained else None,
         "replay": findings.replay.as_json() if findings.replay else None,
+        "advice": list(findings.advice),
+        "over_time": plain(findings.over_time),
+        "cost": plain(race_cost(record.summary, record.prices)) if record.prices else None,
     }
 
 

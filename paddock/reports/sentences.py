@@ -32,7 +32,8 @@ def word(metric: Metric, verdict: str) -> str:
     """The verdict in a word that fits the metric: only rates and times are faster or slower."""
     if "docs/s" in (metric.name, metric.unit) or metric.unit == "ms":
         return verdict
-    return {FASTER: "better", SLOWER: "worse"}.get(verdict, verdict)
+    words = ("cheaper", "dearer") if metric.name.startswith("cost ") else ("better", "worse")
+    return dict(zip((FASTER, SLOWER), words, strict=True)).get(verdict, verdict)
 
 
 def said_of(metric: Metric, verdict: Verdict) -> str:

@@ -18,10 +18,11 @@ from paddock.errors import FileError, UsageError
 from paddock.plain_values import built, plain
 from paddock.race.circumstances import with_short_checksums
 from paddock.reports import figures, sentences
+from paddock.reports.beside import price_section, study_section
+from paddock.reports.cost import cost_table, tournament_costs
 from paddock.reports.document import Report, Section, Table, glossary, keep, render_html, render_markdown, text_table
 from paddock.reports.grids import grid_sections
 from paddock.reports.laps import pairs_section, seconds_section, throughput_section, void_section
-from paddock.reports.prices import price_section, study_section
 from paddock.reports.verdicts import (
     absolute_section,
     absolute_table,
@@ -64,6 +65,7 @@ def build(result: Result) -> Report:
         throughput_section(result),
         Section("How it went", items=(sentences.course(result), *result.notes), shown=1 + _NOTES),
         apply_section(result),
+        tournament_costs(result),
         price_section(result),
         absolute_section(result),
         seconds_section(result),
@@ -107,6 +109,8 @@ def render_terminal(result: Result, width: int = 100, colours: bool = False) -> 
         blocks.append(text_table(absolute_table(result, measured), width))
     else:
         blocks.append(f"... and {len(whole.rows) - _ROWS} more contenders, which the report lists.")
+    if result.prices is not None and result.costs:
+        blocks.append(text_table(cost_table(result, result.prices, parts=False), width))
     left = len(result.notes) - _NOTES
     more = [f"{numbers.plural(left, 'more note')} in the report."] if left > 0 else []
     sayings = [*sentences.decisions(measured), sentences.course(result), *result.notes[:_NOTES], *more]

@@ -1,8 +1,22 @@
 """The sampler that watches a race from beside it, once a second; docs/samples.md describes the lines it writes."""
 
-from paddock.sampling.cluster import Endpoint, check_cluster, lucene_version
+from paddock.sampling.cluster import BadAnswer, Endpoint, Unreachable, check_cluster, lucene_version
 from paddock.sampling.described import described
 from paddock.sampling.records import Sample, read_samples
 from paddock.sampling.sampler import Sampler
+from paddock.sampling.sizes import ClusterSizes, NodeSize, cluster_sizes
 
-__all__ = ["Endpoint", "Sample", "Sampler", "check_cluster", "described", "lucene_version", "read_samples"]
+__all__ = [
+    "BadAnswer",
+    "ClusterSizes",
+    "Endpoint",
+    "NodeSize",
+    "Sample",
+    "Sampler",
+    "Unreachable",
+    "check_cluster",
+    "cluster_sizes",
+    "described",
+    "lucene_version",
+    "read_samples",
+]

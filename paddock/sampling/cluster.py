@@ -211,6 +211,21 @@ class Cluster:
             "nodes.*.fs.total.available_in_bytes"
         )
 
+    def memory(self) -> dict[str, Any]:
+        """Heap and memory of all nodes, and the limits of the control groups that they are in."""
+        return self._get(
+            "/_nodes/stats/os,jvm?filter_path=nodes.*.name,nodes.*.host,nodes.*.roles,nodes.*.jvm.mem.heap_max_in_bytes,"
+            "nodes.*.os.mem.total_in_bytes,nodes.*.os.cgroup.memory.limit_in_bytes"
+        )
+
+    def shards(self) -> dict[str, Any]:
+        """Every shard that is assigned: on which node, how large, how many documents; hidden indices included."""
+        return self._get(
+            "/_stats/store,docs?level=shards&expand_wildcards=open,hidden&ignore_unavailable=true&filter_path="
+            "indices.*.shards.*.routing.primary,indices.*.shards.*.routing.node,"
+            "indices.*.shards.*.store.size_in_bytes,indices.*.shards.*.docs.count"
+        )
+
     def version(self) -> dict[str, Any]:
         """What the root says: the only place that names the version of Lucene."""
         return self._get("/")

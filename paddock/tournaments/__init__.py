@@ -18,6 +18,7 @@ inputs        what must not change before a tournament ends, by its checksums
 durations     how long laps and starts take, and what earlier journals say of it
 plan          schedule + durations -> minutes, what fits, what can be resolved
 analysis      laps -> result, by the pure statistics of paddock.statistics; notes: what is said beside it
+costs         what contenders cost in money, where prices were named
 races         a start -> the race that Rally is asked for
 run           schedule -> races -> journal; view: what a person sees of it
 command       ./inv tournament
@@ -73,3 +74,4 @@ class TournamentOptions:
         int, "HTTP port of the node that is started (39200); more nodes get those that follow", 1, LARGEST_PORT
     ] = DEFAULT_HTTP_PORT
     data_path: Annotated[str | None, "put the node's data into a folder of its own in this one"] = None
+    prices: Annotated[str | None, "a file of prices (docs/costs.md): what contenders cost in money, too"] = None

@@ -10,11 +10,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from paddock import numbers
+from paddock.costs import ContenderCost, Prices
+from paddock.plain_values import built
 from paddock.race.headroom import Headroom
 from paddock.statistics import verdicts as judging
 from paddock.statistics.series import FrontCut
 from paddock.statistics.starts import Units
 from paddock.tournaments.cautions import driver_loads, hides_differences, median_rates
+from paddock.tournaments.costs import contender_costs, cost_metric, priced
 from paddock.tournaments.headroom import recorded_headroom, shares, undisturbed
 from paddock.tournaments.laps import laps_of
 from paddock.tournaments.model import (
@@ -50,9 +53,16 @@ from paddock.tournaments.store import FAILED_RACES, INTERRUPTED, History
 _SPREADS_TOLD = 4
 
 
-def analyse(history: History, tournament: Tournament) -> Result:
-    """The result of a tournament, finished or not; the same journal always gives the same result."""
+def analyse(history: History, tournament: Tournament, prices: Prices | None = None) -> Result:
+    """The result of a tournament, finished or not; the same journal always gives the same result.
+
+    :param prices: what money is reckoned with, in the place of what the tournament was begun with.
+    """
     laps = laps_of(history.attempts, tournament)
+    if prices is None and history.header.get("prices"):
+        prices = built(Prices, history.header["prices"], "prices")
+    if prices is not None:
+        laps = priced(laps, prices)
     stopped = history.stopped or INTERRUPTED
     # Whoever watches a tournament and stops it may have been led by what they saw, as the evidence is that ends one; a
     # race may have failed because of what a contender did. At node level a failed start is a pair less, and no end.
@@ -61,7 +71,7 @@ def analyse(history: History, tournament: Tournament) -> Result:
     headroom = recorded_headroom(history.header)
     counted = counting(laps)
     results: dict[str, MetricResult] = {}
-    for metric in METRICS.values():
+    for metric in (*METRICS.values(), *([cost_metric(prices)] if prices is not None else [])):
         if metric == tournament.metric or any(figure(lap, metric) is not None for lap in counted):
             pairs = paired(laps, tournament, metric, looked, cut, early=history.dropped)
             until = {**history.dropped, **history.decided} if metric == tournament.metric else {}
@@ -87,7 +97,16 @@ def analyse(history: History, tournament: Tournament) -> Result:
         stopped=stopped,
         void_starts=tuple(VoidStart(number, reason) for number, reason in history.void_starts(tournament).items()),
         headroom=headroom,
+        prices=prices,
+        costs=() if prices is None else _costs(laps, tournament, results, prices),
     )
+
+
+def _costs(
+    laps: Sequence[Lap], tournament: Tournament, results: Mapping[str, MetricResult], prices: Prices
+) -> tuple[ContenderCost, ...]:
+    measured = results.get(cost_metric(prices).name)
+    return () if measured is None else contender_costs(laps, tournament, measured, prices)
 
 
 def _control(

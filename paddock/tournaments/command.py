@@ -12,6 +12,7 @@ from pathlib import Path
 
 from paddock import paths
 from paddock.console import print_result, say, warn
+from paddock.costs import Prices, read_prices
 from paddock.errors import FileError, Interrupted, MachineError, UsageError
 from paddock.files import is_locked, locked, read_record, write_json
 from paddock.plain_values import plain
@@ -32,22 +33,24 @@ from paddock.tournaments.run import TournamentRun
 from paddock.tournaments.store import Journal, Stored, find_tournament
 
 
-def load_result(tournament_id: str) -> Result:
+def load_result(tournament_id: str, prices: Prices | None = None) -> Result:
     """The result of that tournament ("latest" for the latest), finished or not, analysed as this version does it.
 
+    :param prices: what money is reckoned with, in the place of what it was begun with.
     :raises UsageError: if there is no such tournament.
     """
-    return result_of(find_tournament(tournament_id))
+    return result_of(find_tournament(tournament_id), prices)
 
 
-def result_of(stored: Stored) -> Result:
+def result_of(stored: Stored, prices: Prices | None = None) -> Result:
     """The result of a stored tournament.
 
+    :param prices: as in ``load_result``.
     :raises FileError: if its journal is damaged.
     """
     history = stored.history()
     try:
-        return analyse(history, stored.tournament(history))
+        return analyse(history, stored.tournament(history), prices)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         problem = f"this journal is damaged ({type(error).__name__}: {error}): restore it, or begin a tournament anew."
         raise FileError(stored.journal, problem) from error
@@ -81,6 +84,7 @@ def run_tournament(
             raise UsageError("--resume takes everything from the tournament that it goes on with: leave the rest out.")
         with _only_one():
             return _resume(store.find_unfinished(name), preparing, keep)
+    prices = read_prices(Path(options.prices).expanduser()) if options.prices else None
     file = find_file(name)
     tournament = read_tournament(file, options)
     check_target(tournament, options)
@@ -115,6 +119,7 @@ def run_tournament(
             headroom=plain(headroom),
             expected_minutes=plan.minutes,
             resolvable=resolvable(plan),
+            prices=plain(prices),
         )
         return _run(setting, journal, keep)
 

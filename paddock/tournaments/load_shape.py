@@ -1,4 +1,4 @@
-"""The load of a contender's laps: documents per bulk, clients, and the processes that these are spread over."""
+"""The load of a contender's laps: documents per bulk, clients, processes that these are spread over, and shards."""
 
 from __future__ import annotations
 
@@ -19,17 +19,18 @@ def load_shape(tournament: Tournament, contender: Contender) -> tuple[int, int]:
     return int(size), int(level.get("clients") or params.get("bulk_indexing_clients") or DEFAULT_CLIENTS)
 
 
+def shards(tournament: Tournament, contender: Contender) -> int:
+    """Shards of the index of a contender's laps, replicas included."""
+    params, level = told(tournament, contender)
+    settings = {name.removeprefix("index."): value for name, value in (level.get("settings") or {}).items()}
+    primaries = settings.get("number_of_shards") or params.get("number_of_shards") or 1
+    copies = settings.get("number_of_replicas", params.get("number_of_replicas")) or 0
+    return int(primaries) * (1 + int(copies))
+
+
 def unasked_processes(tournament: Tournament) -> int:
     """How many processes send the load of its laps where nobody has said: as many as any contender has use for."""
     return default_processes(max(load_shape(tournament, contender)[1] for contender in tournament.contenders))
-
-
-def copies(tournament: Tournament, contender: Contender) -> int:
-    """How many copies of a shard its index has in all, and so how many nodes can hold a part of it."""
-    params, level = told(tournament, contender)
-    settings = {str(name).removeprefix("index."): value for name, value in level.get("settings", {}).items()}
-    numbers = {**params, **settings}
-    return int(numbers.get("number_of_shards") or 1) * (1 + int(numbers.get("number_of_replicas") or 0))
 
 
 def _is_size(level: Any) -> bool:

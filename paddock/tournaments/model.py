@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from paddock.costs import ContenderCost, Prices
 from paddock.race.headroom import Headroom
 
 FASTER, SLOWER, EQUIVALENT, UNDECIDED = "faster", "slower", "equivalent", "undecided"
 # As Rally has it: no 99th percentile of fewer than a hundred.
 FEWEST_FOR_P99 = 100
-FEWEST_FOR_P95 = 20
 
 
 @dataclass(frozen=True)
@@ -375,6 +375,8 @@ class Result:
     :param stopped: why it ended: "all blocks done", "decided", "budget", "interrupted".
     :param void_starts: starts whose races failed, in their order; laps that they had run are void.
     :param headroom: contender -> what the load driver alone pushes of its load; empty if it was not measured.
+    :param prices: what money is reckoned with; None if nobody named any. One of ``others`` is then the cost.
+    :param costs: of the contenders, in their order; of those whose laps tell it.
     """
 
     id: str
@@ -392,3 +394,5 @@ class Result:
     stopped: str
     void_starts: tuple[VoidStart, ...] = ()
     headroom: Mapping[str, Headroom] = field(default_factory=dict)
+    prices: Prices | None = None
+    costs: tuple[ContenderCost, ...] = ()

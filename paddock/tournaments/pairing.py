@@ -6,6 +6,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from paddock.race.summary import FEWEST_FOR_P95
 from paddock.statistics.series import FrontCut, censored_quantile, front_cut
 from paddock.statistics.signed_rank import fewest_differences
 from paddock.statistics.starts import (
@@ -19,7 +20,7 @@ from paddock.statistics.starts import (
     start_value,
 )
 from paddock.tournaments.laps import block_of
-from paddock.tournaments.model import FEWEST_FOR_P95, FEWEST_FOR_P99, Lap, Metric, Tournament
+from paddock.tournaments.model import FEWEST_FOR_P99, Lap, Metric, Tournament
 
 DOCS_PER_SECOND = Metric("docs/s", "docs/s", True)
 METRICS = {

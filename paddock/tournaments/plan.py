@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from paddock import numbers
-from paddock.cars import combine, load_cars, this_machine
+from paddock.advice import shards_per_heap
+from paddock.cars import combine, large_heap, large_heaps_together, load_cars, this_machine
 from paddock.console import table
 from paddock.files import gibibytes
 from paddock.race.drivers import idle_processes
@@ -22,7 +23,7 @@ from paddock.tournaments.clusters import clusters_of, distinct, runs_side_by_sid
 from paddock.tournaments.durations import Experience, driver_load, phase_seconds
 from paddock.tournaments.growth import fewest_documents, growing_cautions
 from paddock.tournaments.headroom import headroom_sentence, shares, undisturbed
-from paddock.tournaments.load_shape import copies, load_shape
+from paddock.tournaments.load_shape import load_shape, shards
 from paddock.tournaments.model import Contender, Tournament
 from paddock.tournaments.pairing import ALPHA, rivals
 from paddock.tournaments.schedule import Start, make_schedule
@@ -285,13 +286,14 @@ def _cautions(plan: Plan) -> Iterator[str]:
         )
     for one in tournament.contenders:
         # Where all have as many nodes, what leaves one idle is what is compared: replicas, for example.
-        if one.nodes is not None and one.nodes > (held := copies(tournament, one)):
+        if one.nodes is not None and one.nodes > (held := shards(tournament, one)):
             yield (
                 f"Caution: '{one.name}' has {one.nodes} nodes and an index of {numbers.plural(held, 'shard')}, "
                 f"replicas included: {numbers.plural(one.nodes - held, 'node')} will hold nothing of it; "
                 f"number_of_shards or number_of_replicas in track_params give them something."
             )
     yield from (f"Caution: {text}" for text in _lap_cautions(plan) if text)
+    yield from (f"Advice: {text}" for text in _advice(tournament))
     alpha = ALPHA / len(rivals(tournament))
     needed = max(FEWEST_STARTS, fewest_differences(alpha))
     if tournament.starts < needed and not tournament.node_level and not tournament.is_there:
@@ -321,6 +323,27 @@ def _lap_cautions(plan: Plan) -> Iterator[str | None]:
     yield idle_processes(
         tournament.driver_processes, {one.name: load_shape(tournament, one)[1] for one in tournament.contenders}
     )
+
+
+def _advice(tournament: Tournament) -> Iterator[str]:
+    """What Elastic would say of the nodes; not of the size of shards, for those of a lap are no log of anybody's."""
+    clusters = {name: one for name, one in clusters_of(tournament).items() if not one.target_hosts}
+    made = {one.name: combine(one.car, load_cars(), one.car_params) for one in clusters.values()}
+    nodes = [made[one.name].heap_bytes for one in distinct(clusters) for _ in range(one.nodes)]
+    told = [None if tournament.node_level else large_heaps_together(nodes, this_machine())]
+    told += [large_heap(one, this_machine()) for one in made.values()]
+    many = (
+        shards_per_heap(
+            shards(tournament, contender) / cluster.nodes,
+            made[cluster.name].heap_bytes,
+            f"A node of '{contender.name}'",
+            cluster.version,
+        )
+        for contender in tournament.contenders
+        if (cluster := clusters.get(contender.name))
+    )
+    told.append(next(filter(None, many), None))  # of the first; what is said of others is the same
+    yield from dict.fromkeys(sentence for sentence in told if sentence)
 
 
 def _expected_rates(plan: Plan) -> dict[str, float]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from paddock.cars import Machine, check_data_paths, check_machine, combine, load_cars
+from paddock.cars import Machine, check_data_paths, check_machine, combine, large_heaps_together, load_cars
 from paddock.errors import MachineError, UsageError
 
 CARS = load_cars()
@@ -62,6 +62,23 @@ def test_a_large_heap_is_said() -> None:
     """Above half of the memory the page cache suffers: a warning, no error."""
     (warning,) = check_machine(combine(["4gheap"], CARS), machine(6))
     assert warning.startswith("A heap of 4.0 GiB is more than half of this machine's 6.0 GiB")
+
+
+def test_a_large_heap_of_a_limited_node_is_said() -> None:
+    """A limit is all the memory that the node has, whatever the machine has."""
+    cars = combine(["1gheap", "limit-memory-2g"], CARS)
+    assert check_machine(cars, machine(24)) == []
+    (warning,) = check_machine(combine(["1gheap"], CARS, {"limit_memory": "1500m"}), machine(24))
+    assert warning.startswith("A heap of 1.0 GiB is more than half of the 1.5 GiB that its limit leaves it")
+
+
+def test_large_heaps_together_are_said() -> None:
+    """Each is half of the memory at most, all together are not; of one alone its own check speaks."""
+    heap = 4 * GIBIBYTE
+    assert large_heaps_together([heap, heap], machine(16)) is None
+    assert large_heaps_together([16 * GIBIBYTE], machine(16)) is None
+    sentence = str(large_heaps_together([heap, heap, heap], machine(16)))
+    assert sentence.startswith("12.0 GiB for the heaps of 3 nodes is more than half of this machine's 16.0 GiB")
 
 
 def test_more_processors_than_there_are() -> None:

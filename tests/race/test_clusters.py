@@ -61,6 +61,16 @@ def test_heaps_that_do_not_fit_together_are_told_with_what_would() -> None:
         prepare_clusters(asked, "race-1", 39200, fetch=False)
 
 
+def test_heaps_over_half_of_the_memory_together_are_said() -> None:
+    """They fit, so they are raced, with Elastic's advice beside them."""
+    from paddock import cars
+
+    half = cars.this_machine().memory_bytes // 2**20 * 3 // 10
+    asked = [ClusterOptions(name, car_params={"heap_size": f"{half}m"}) for name in ("default", "b")]
+    notes = prepare_clusters(asked, "race-1", 39200, fetch=False).notes
+    assert len([note for note in notes if "for the heaps of 2 nodes is more than half of this machine's" in note]) == 1
+
+
 def test_clusters_have_data_folders_of_their_own(tmp_path: Path) -> None:
     """Below the folder that is named, called after the race; a folder that is none is refused."""
     disk = tmp_path / "disk"

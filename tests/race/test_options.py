@@ -131,6 +131,32 @@ def test_another_recipe_of_the_track_can_be_named() -> None:
     assert race.request.track_params == {"corpus_file": "logs-fixed-2000.json", "corpus_documents": 2000}
 
 
+@pytest.mark.parametrize("nodes", [1, 2])
+def test_many_shards_for_the_heap_are_said(nodes: int) -> None:
+    """By the shards that a node holds, replicas included; at the limit nothing is said."""
+    shards = {"number_of_shards": 10 * nodes // 2, "number_of_replicas": 1}
+    assert not [note for note in prepared(car=("512mheap",), params=shards, nodes=nodes).notes if "per GB" in note]
+    more = {**shards, "number_of_shards": shards["number_of_shards"] + 1}
+    (note,) = [note for note in prepared(car=("512mheap",), params=more, nodes=nodes).notes if "per GB" in note]
+    assert note.startswith(f"A node holds {10 + 2 // nodes} shards with a heap of 512 MiB")
+
+
+def test_a_corpus_too_large_for_its_shards_is_said() -> None:
+    """Where all of it gets into one index; not of laps, of a part of it, or in test mode."""
+    large = {"corpus_file": "logs.json", "corpus_documents": 400_000_000, "corpus_bytes": 120 * 2**30}
+    words = "advises 10 to 50 GB each, and number_of_shards 3 would"
+
+    def said(params: dict[str, object], **options: object) -> bool:
+        return any(words in note for note in prepared(params={**large, **params}, **options).notes)
+
+    assert said({})
+    assert said({}, nodes=2)
+    assert not said({"number_of_shards": 3})
+    assert not said({"document_count": 1000})
+    assert not said({}, challenge="refresh-interval")
+    assert not said({}, test_mode=True)
+
+
 def test_an_existing_cluster_needs_no_engine() -> None:
     """--target-hosts: nothing to provision, Rally's external car."""
     race = prepared(target_hosts="es1:9200")

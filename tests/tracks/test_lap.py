@@ -12,6 +12,7 @@ import elasticsearch
 import pytest
 from esrally import exceptions
 from shared.lap import RunLap
+from shared.lap_figures import _totals
 
 from tests.tracks.lap_client import BULK_SECONDS, FakeElasticsearch, corpus, lap, meta
 
@@ -311,3 +312,10 @@ def test_new_nodes_are_waited_for(tmp_path: Path) -> None:
     client.ping = ping  # type: ignore[attr-defined]
     assert run(client, tmp_path, reconnects=True)["record"]["void"] is None
     assert [name for name, _ in client.calls][:4] == ["ping", "ping", "ping", "get_mapping"]
+
+
+def test_only_pauses_are_time_of_garbage_collection() -> None:
+    """ZGC tells of its cycles, too, beside which the node goes on working: with them it would look slow for nothing."""
+    collectors = {"ZGC Cycles": {"collection_time_in_millis": 9000}, "ZGC Pauses": {"collection_time_in_millis": 3}}
+    node = {"process": {"cpu": {"total_in_millis": 1}}, "jvm": {"gc": {"collectors": collectors}}, "thread_pool": {}}
+    assert _totals({"one": node, "two": node})["gc_ms"] == 6

@@ -48,7 +48,9 @@ def _totals(nodes: dict[str, Any]) -> dict[str, int]:
     totals = {"cpu_ms": 0, "gc_ms": 0, "rejections": 0}
     for node in nodes.values():
         totals["cpu_ms"] += node["process"]["cpu"]["total_in_millis"]
-        totals["gc_ms"] += sum(one["collection_time_in_millis"] for one in node["jvm"]["gc"]["collectors"].values())
+        # ZGC tells of its cycles, too, in which the node goes on working: what stands still are its pauses.
+        collectors = node["jvm"]["gc"]["collectors"].items()
+        totals["gc_ms"] += sum(one["collection_time_in_millis"] for name, one in collectors if "Cycles" not in name)
         totals["rejections"] += node["thread_pool"].get("write", {}).get("rejected", 0)
         pressure = node.get("indexing_pressure", {}).get("memory", {}).get("total", {})
         totals["rejections"] += sum(pressure.get(f"{stage}_rejections", 0) for stage in ("coordinating", "primary"))

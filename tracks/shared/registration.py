@@ -19,6 +19,7 @@ from shared.paced_documents import ExpectedPacedDocuments, PacedDocuments
 from shared.paced_schedule import PacedSchedule
 from shared.replay_source import ReplayDocuments, ReplayedDocuments, ReplayQueries, ReplaySchedule
 from shared.replay_times import ReplayTimes
+from shared.request_journal import journalled_runners
 from shared.restore_proof import ProofPlan, RestoreProof
 from shared.sustained import ExpectedSustainedDocuments, RolledIndex, RollOver, SustainedDocuments
 
@@ -57,6 +58,8 @@ def register(registry: Any) -> None:
     registry.register_runner("roll-over", RollOver(), async_runner=True)
     registry.register_runner("restore-proof", RestoreProof(), async_runner=True)
     registry.register_scheduler("paced", PacedSchedule)
+    for operation, runner in journalled_runners(os.environ).items():
+        registry.register_runner(operation, runner, async_runner=True)
     registry.register_scheduler("replay", ReplaySchedule)
 
 

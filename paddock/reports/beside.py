@@ -1,4 +1,4 @@
-"""What a report sets beside speed: prices, with the contenders that nobody beats in both, and a study's figures."""
+"""What stands beside a verdict: other figures than speed, who is beaten by nobody in both, and a study's figures."""
 
 from __future__ import annotations
 
