@@ -128,7 +128,7 @@ def test_the_example_of_the_documentation_is_a_file_of_prices(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("cpu_hour: 1\n", "'currency' is a required property"),
+        ("cpu_hour: 1\n", "the key 'currency' is missing"),
         ("currency: EUR\n", "no price above 0"),
         ("currency: EUR\ncpu_hour: 0\n", "no price above 0"),
         ("currency: EUR\ncpu_hour: -1\n", ":2: "),

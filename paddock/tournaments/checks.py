@@ -212,8 +212,12 @@ def check_target(tournament: Tournament, options: TournamentOptions) -> None:
     """Check that the tournament can be held where it is asked to be.
 
     :raises UsageError: contenders that are nodes against a cluster that is there, or what would build or start one;
-        too few nodes; index modes that its Elasticsearch does not know.
+        too few nodes; index modes that its Elasticsearch does not know; nothing to hold apart.
     """
+    if options.apart and not tournament.node_level:
+        raise UsageError(
+            f"The contenders of '{tournament.name}' share a node, so there is nothing to hold apart: leave --apart out."
+        )
     hosts = separated(options.target_hosts or "")
     if hosts and any(one.target_hosts for one in tournament.contenders):
         raise UsageError(

@@ -266,10 +266,6 @@ def read_tournament(path: Path, options: TournamentOptions | None = None, sample
             "--control adds a twin of the baseline, which --no-control leaves out, and which there is none of where "
             "contenders are held apart or are clusters that are there: leave one of them out."
         )
-    if options.apart and not tournament.node_level:
-        raise UsageError(
-            f"The contenders of '{tournament.name}' share a node, so there is nothing to hold apart: leave --apart out."
-        )
     if controlled and not options.no_control and not tournament.node_level and not hosted:
         tournament = replace(tournament, control=_twin(tournament))
     for problem, word in problems(tournament):

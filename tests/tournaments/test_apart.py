@@ -87,3 +87,9 @@ def test_a_journal_from_before_there_were_clusters_is_of_nodes_apart(
     again = load_result(result.id)
     assert again.tournament == result.tournament
     assert again.main == result.main
+
+
+def test_what_shares_a_node_is_not_held_apart(fake_laps: Callable[..., None], definition: Callable[..., Path]) -> None:
+    """--apart would change nothing, and somebody would believe that it had."""
+    with pytest.raises(UsageError, match="share a node, so there is nothing to hold apart: leave --apart out"):
+        hold(definition(), apart=True)
