@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +13,7 @@ import pytest
 
 from paddock import paths
 from paddock.errors import FileError, UsageError
+from paddock.race import drivers
 from paddock.tournaments import TournamentOptions
 from paddock.tournaments.durations import Experience, lap_documents
 from paddock.tournaments.files import find_file, read_tournament, tournament_names
@@ -330,3 +333,17 @@ def test_a_mistake_says_what_is_meant(tmp_path: Path, wrong: str, sentence: str)
     file.write_text("".join(f"{name}: {value}\n" for name, value in whole.items()) + wrong + "\n")
     with pytest.raises(FileError, match=sentence):
         read_tournament(file)
+
+
+def test_the_readme_has_the_minutes_of_the_plans(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of a machine with two cores on which nothing has been held yet."""
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    rows = [
+        line.split("|")
+        for line in (paths.PROJECT / "tournaments" / "README.md").read_text().splitlines()
+        if " min |" in line
+    ]
+    told = {name: int(row[4].split()[0]) for row in rows for name in re.findall(r"`([a-z-]+)`", row[1])}
+    assert set(told) == set(tournament_names())
+    planned = {name: make_plan(read_tournament(find_file(name)), 1, Experience()).minutes for name in told}
+    assert told == {name: pytest.approx(minutes, abs=0.6) for name, minutes in planned.items()}
