@@ -95,7 +95,7 @@ def over_time(samples: Sequence[Sample]) -> OverTime | None:
         (PROCESSORS, _cpu_seconds(seen), True, 1.0),
         (MEMORY, lambda node: node.process.resident_bytes if node.process else None, False, 2.0**30),
         (DISK, lambda node: node.process.written_bytes if node.process else None, True, 1e6),
-        (COLLECTION, _stopped_milliseconds, True, 10.0),
+        (COLLECTION, lambda node: node.stopped_milliseconds, True, 10.0),
     )
     for measure, value, counts, scale in ways:
         each = {node_id: list(_of_node(seen, node_id, value, counts, scale)) for node_id in names}
@@ -153,11 +153,6 @@ def _cpu_seconds(samples: Sequence[Sample]) -> Callable[[NodeCounters], float | 
         return node.cpu_seconds
 
     return read
-
-
-def _stopped_milliseconds(node: NodeCounters) -> float:
-    """How long collections have kept the node from working: ZGC's cycles, as opposed to its pauses, do not."""
-    return sum(one.milliseconds for name, one in node.collectors.items() if "Cycles" not in name)
 
 
 def _of_node(

@@ -87,7 +87,7 @@ def seconds_of(samples: Sequence[Sample], window: Window, keys: set[IndexKey]) -
         "node_memory_mib": level(of_nodes(lambda one: one.process.resident_bytes if one.process else None), 1 / _MIB),
         "driver_memory_mib": level(of_sample(lambda one: one.driver.resident_bytes), 1 / _MIB),
         "heap_mib": level(of_nodes(lambda one: one.heap_bytes or None), 1 / _MIB),
-        "gc_share": grown(of_nodes(lambda one: sum(gc.milliseconds for gc in one.collectors.values())), 1 / 1000),
+        "gc_share": grown(of_nodes(lambda one: one.stopped_milliseconds), 1 / 1000),
         "written_mib": grown(of_nodes(lambda one: one.process.written_bytes if one.process else None), 1 / _MIB),
         "merges": level(of_indices(lambda one: one.merges_running)),
         "merging_threads": grown(of_indices(lambda one: one.merge_milliseconds), 1 / 1000, anew=True),

@@ -110,6 +110,11 @@ class NodeCounters:
     pressure_rejected: int = 0
     process: ProcessUsage | None = None
 
+    @property
+    def stopped_milliseconds(self) -> int:
+        """How long collections have kept the node from working: ZGC's cycles, as opposed to its pauses, do not."""
+        return sum(one.milliseconds for name, one in self.collectors.items() if "Cycles" not in name)
+
 
 @dataclass(frozen=True)
 class DriverUsage:

@@ -185,3 +185,13 @@ def test_what_is_no_sample_is_passed_over(tmp_path: Path) -> None:
     file = tmp_path / "samples.jsonl"
     file.write_text('{"kind": "circumstances"}\n' + _line(1) + '{"kind": "settings"}\n')
     assert [sample.seconds for sample in read_samples(file)] == [1]
+
+
+def test_only_what_stops_a_node_is_collection() -> None:
+    """ZGC's cycles run beside the work; its pauses, and G1's collections, do not."""
+    zgc = NodeCounters(
+        "n", collectors={"ZGC Minor Cycles": Collections(9, 900), "ZGC Minor Pauses": Collections(27, 3)}
+    )
+    assert zgc.stopped_milliseconds == 3
+    g1 = NodeCounters("n", collectors={"young": Collections(1, 20), "old": Collections(1, 300)})
+    assert g1.stopped_milliseconds == 320
