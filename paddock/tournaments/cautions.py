@@ -138,10 +138,9 @@ def short_laps(seconds: float, lap_documents: int, verb: str) -> str | None:
         return None
     enough = _rounded_up(lap_documents * SHORTEST_LAP / seconds)
     return (
-        f"laps {verb} {seconds:.1f} s (median), less than {SHORTEST_LAP:.0f} s: what every lap has once, such as its "
-        f"fresh index, weighs more than it does in a long load, and what comes less often than that, such as refreshes "
-        f"of a longer interval, does not happen in them; a corpus and lap_documents (in the tournament file, or in its "
-        f"quick section) of {enough} documents would make them long enough."
+        f"laps {verb} {seconds:.1f} s (median), less than {SHORTEST_LAP:.0f} s: what each has once, such as its fresh "
+        f"index, weighs too much, and refreshes of a longer interval are missing; lap_documents: {enough} would be "
+        f"enough, with a corpus of as many."
     )
 
 

@@ -126,7 +126,7 @@ def test_short_laps_are_told_before_and_afterwards() -> None:
 @pytest.mark.parametrize(("seconds", "documents", "enough"), [(2.0, 100_000, 200_000), (0.6, 20_000, 140_000)])
 def test_enough_documents_are_rounded_up(seconds: float, documents: int, enough: int) -> None:
     """Two digits, never less than what is needed."""
-    assert f"of {enough} documents would" in (short_laps(seconds, documents, "took") or "")
+    assert f"lap_documents: {enough} would" in (short_laps(seconds, documents, "took") or "")
 
 
 def test_clients_without_bulks_are_told_before() -> None:
