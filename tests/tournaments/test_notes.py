@@ -116,7 +116,7 @@ def test_short_laps_are_told_before_and_afterwards() -> None:
     notes = analyse(a_history(lambda block: 1.7), TWO).notes
     (note,) = [note for note in notes if note.startswith("Laps took 1.7 s (median)")]
     assert "fresh index" in note
-    assert "of 240000 documents would" in note
+    assert "lap_documents: 240000 would" in note
     assert not any(note.startswith("Laps took") for note in analyse(a_history(lambda block: 5.0), TWO).notes)
     text = render_plan(make_plan(a_tournament(2, lap_documents=10_000), 1))
     assert "Caution: laps are expected to take 0." in text
