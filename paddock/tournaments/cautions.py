@@ -139,7 +139,7 @@ def short_laps(seconds: float, lap_documents: int, verb: str) -> str | None:
     enough = _rounded_up(lap_documents * SHORTEST_LAP / seconds)
     return (
         f"laps {verb} {seconds:.1f} s (median), less than {SHORTEST_LAP:.0f} s: what each has once, such as its fresh "
-        f"index, weighs too much, and refreshes of a longer interval are missing; lap_documents: {enough} would be "
+        f"index, weighs too much, and refreshes of a longer interval do not happen; lap_documents: {enough} would be "
         f"enough, with a corpus of as many."
     )
 
