@@ -105,10 +105,9 @@ def _problem(error: jsonschema.ValidationError) -> str:
     if error.validator == "type" and error.absolute_path:
         wanted = [error.validator_value] if isinstance(error.validator_value, str) else error.validator_value
         kinds = " or ".join(_KINDS.get(one, one) for one in wanted)
-        number = "string" in wanted and isinstance(error.instance, int | float)
-        return (
-            f"'{error.absolute_path[-1]}' must be {kinds}, but is {error.instance!r}" + ": put it into quotes" * number
-        )
+        unquoted = "string" in wanted and isinstance(error.instance, int | float)
+        remedy = ": put it into quotes" if unquoted else ""
+        return f"'{error.absolute_path[-1]}' must be {kinds}, but is {error.instance!r}{remedy}"
     return str(error.message)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import configparser
+import functools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -40,6 +41,12 @@ _FORMS = {
 }
 # Variables that Rally itself knows although no base configuration gives them a default.
 RALLY_VARIABLES = frozenset({"data_paths"})
+
+
+@functools.cache
+def known_cars() -> Mapping[str, Car]:
+    """The project's cars, read once: of many contenders each asks for them."""
+    return load_cars()
 
 
 def parse_size(text: str) -> int:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from paddock.cars import load_cars
+from paddock.cars import known_cars
 from paddock.chains.model import DEFAULT_CONTENDER, TUNED_CONTENDER, Settings, Step
 from paddock.race import DEFAULT_CARS
 from paddock.tournaments.model import Contender, Tournament
 
-_known_cars = functools.cache(load_cars)
 _DURATION = re.compile(r"[0-9]+(nanos|micros|ms|s|m|h|d)")
 _NODE = ("version", "engine", "java", "data_path", "nodes")
 # What track parameters are called in a level's settings.
@@ -83,10 +81,10 @@ def varied(tournament: Tournament) -> set[str]:
 def won(tournament: Tournament, winner: str) -> Settings:
     """What the contender of that name has that not all have."""
     contender = next(one for one in tournament.contenders if one.name == winner)
-    own, cars = differences(tournament)[winner], _known_cars()
+    own, cars = differences(tournament)[winner], known_cars()
     level = level_of(tournament.challenge, contender.level)
     settings = {name: value for name, value in level.get("settings", {}).items() if _full(name) in own}
-    chosen = [car for car in _cars(tournament, contender) if _car_atoms(cars[car]) & own]
+    chosen = [car for car in tournament.cars_of(contender) if _car_atoms(cars[car]) & own]
     return Settings(
         cars=tuple(chosen),
         car_params=_only(contender.car_params, own, "car variable "),
@@ -114,15 +112,11 @@ def _atoms(tournament: Tournament, contender: Contender) -> dict[str, Any]:
     found = {name: value for name, value in level.items() if name != "settings"}
     found |= {_full(name): value for name, value in level.get("settings", {}).items()}
     if contender.cars is not None or any(one.cars is not None for one in tournament.contenders):
-        cars = _known_cars()
-        found |= {atom: car for car in _cars(tournament, contender) for atom in _car_atoms(cars[car])}
+        cars = known_cars()
+        found |= {atom: car for car in tournament.cars_of(contender) for atom in _car_atoms(cars[car])}
     found |= {f"car variable {name}": value for name, value in contender.car_params.items()}
     found |= {f"track parameter {name}": value for name, value in contender.track_params.items()}
     return found | {name: getattr(contender, name) for name in _NODE if getattr(contender, name) is not None}
-
-
-def _cars(tournament: Tournament, contender: Contender) -> tuple[str, ...]:
-    return tournament.cars if contender.cars is None else contender.cars
 
 
 def _car_atoms(car: Any) -> set[str]:
@@ -139,7 +133,7 @@ def _text(value: Any) -> str:
 
 def with_cars(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...]:
     """The first cars, and in the place of those that set the same the second ones."""
-    cars = _known_cars()
+    cars = known_cars()
     told = set().union(*(_car_atoms(cars[name]) for name in second)) if second else set()
     return (*(name for name in first if name not in second and not _car_atoms(cars[name]) & told), *second)
 
@@ -315,7 +309,7 @@ def said(settings: Settings) -> str:
 
 def in_force(settings: Settings) -> dict[str, Any]:
     """What the settings set, one by one: the variables of their cars by name, index settings, bulks and clients."""
-    cars = _known_cars()
+    cars = known_cars()
     told: dict[str, Any] = {name: value for car in settings.cars for name, value in cars[car].variables.items()}
     told |= {**settings.car_params, **settings.node}
     parameters = track_parameters(settings)

@@ -183,7 +183,7 @@ def compare(
       ./inv compare TOURNAMENT-ID from-the-team-next-door/result.json
     """
     from paddock.command_line.lists import find_result
-    from paddock.race.over_time import SAMPLES_FILE, read_over_time
+    from paddock.race.over_time import over_time, samples_at_hand
     from paddock.race.summary import RaceRecord
     from paddock.rally.run import race_records
     from paddock.reports.comparison import compare as compare_results
@@ -203,7 +203,7 @@ def compare(
         else:
             items.append(find_result(each, prices=money))
     over = {
-        item.race_id: read_over_time(race_records(item.race_id) / SAMPLES_FILE)
+        item.race_id: over_time(samples_at_hand(race_records(item.race_id)))
         for item in items
         if form == "html" and isinstance(item, RaceRecord)
     }

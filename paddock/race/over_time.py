@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from paddock.errors import FileError
-from paddock.race.sampled import Span, increase, intervals
+from paddock.race.sampled import Span, cpu_counter, increase, intervals
 from paddock.sampling.records import NodeCounters, Sample, read_samples
 
 RATE, PROCESSORS, MEMORY, DISK, COLLECTION = "docs/s", "processors", "memory", "disk", "garbage collection"
@@ -92,7 +92,7 @@ def over_time(samples: Sequence[Sample]) -> OverTime | None:
     add(RATE, INDICES, rates)
     names = {node_id: node.name for sample in seen for node_id, node in (sample.nodes or {}).items()}
     ways: tuple[tuple[str, Callable[[NodeCounters], float | None], bool, float], ...] = (
-        (PROCESSORS, _cpu_seconds(seen), True, 1.0),
+        (PROCESSORS, cpu_counter(seen), True, 1.0),
         (MEMORY, lambda node: node.process.resident_bytes if node.process else None, False, 2.0**30),
         (DISK, lambda node: node.process.written_bytes if node.process else None, True, 1e6),
         (COLLECTION, lambda node: node.stopped_milliseconds, True, 10.0),
@@ -110,12 +110,12 @@ def over_time(samples: Sequence[Sample]) -> OverTime | None:
     return OverTime(loads, tuple(series))
 
 
-def read_over_time(file: Path) -> OverTime | None:
-    """The race whose samples lie there; None if there are none, or those of a version that wrote others."""
+def samples_at_hand(folder: Path) -> list[Sample]:
+    """The samples among a race's records; none if there are none, or those of a version that wrote others."""
     try:
-        return over_time(read_samples(file))
+        return read_samples(folder / SAMPLES_FILE)
     except FileError:
-        return None
+        return []
 
 
 def _loads(active: Sequence[Span], zero: float) -> Iterable[tuple[float, float]]:
@@ -138,21 +138,6 @@ def _mean(points: Sequence[tuple[float, float]], loads: Sequence[tuple[float, fl
     ]
     seconds = sum(length for length, _ in lasting)
     return sum(length * value for length, value in lasting) / seconds if seconds > 0 else None
-
-
-def _cpu_seconds(samples: Sequence[Sample]) -> Callable[[NodeCounters], float | None]:
-    """Where a node's processor time stands: with the kernel, if it ever saw its process, else with the node itself.
-
-    Never now with the one and now with the other: they do not count from the same moment on.
-    """
-    here = {node.name for sample in samples for node in (sample.nodes or {}).values() if node.process}
-
-    def read(node: NodeCounters) -> float | None:
-        if node.name in here:
-            return node.process.cpu_seconds if node.process else None
-        return node.cpu_seconds
-
-    return read
 
 
 def _of_node(

@@ -104,8 +104,7 @@ class Proof:
         if self.sampled is None:
             return (
                 f"The restore proof passed: {self.counted:,} documents were sent and are in the index, and each of "
-                f"them "
-                f"reads back as it was sent ({numbers.figure(self.seconds)} s)."
+                f"them reads back as it was sent ({numbers.figure(self.seconds)} s)."
             )
         most = numbers.percent(3 / self.sampled)[0]
         certainty = (
@@ -287,16 +286,8 @@ def _points(asked: Mapping[str, Any], lines: Sequence[Mapping[str, Any]]) -> tup
 
 def _proof(line: Mapping[str, Any]) -> Proof:
     same = (
-        "mode",
-        "documents",
-        "counted",
-        "compared",
-        "missing",
-        "unexpected",
-        "changed",
-        "fields",
-        "seconds",
-        "problem",
+        *("mode", "documents", "counted", "compared", "missing"),
+        *("unexpected", "changed", "fields", "seconds", "problem"),
     )
     return Proof(
         **{name: line[name] for name in same},
@@ -366,7 +357,6 @@ def decisions(replay: Replay) -> list[str]:
     if replay.left_out:
         found.append(
             f"{replay.left_out:,} queries of the query log were left out: they were asked before or after the "
-            f"documents "
-            f"were logged."
+            f"documents were logged."
         )
     return found

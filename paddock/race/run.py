@@ -39,6 +39,7 @@ from paddock.race.summary import Expectation, Missing, NamedFigure, RaceRecord, 
 from paddock.race.sustained import load_seconds
 from paddock.rally.leftovers import RaceProcesses
 from paddock.rally.limited import limits_file, limits_held
+from paddock.rally.preflight import bytes_that_need_room
 from paddock.rally.process import Note, TaskProgress, seconds_left
 from paddock.rally.request import RaceRequest, printable
 from paddock.rally.run import race_records, run_race
@@ -174,14 +175,11 @@ def run(race: PreparedRace) -> RaceRecord:
 
 
 def _bytes_to_index(race: PreparedRace) -> int:
-    """For a look at the disk, which keeps twice that free: an index is smaller than the documents it is made of.
-
-    Half of those documents' size has room for it; how much a load that a clock ends will bring is not known.
-    """
+    """For a look at the disk; how much a load that a clock ends will bring is not known."""
     asked = race.request.track_params.get("sustained_documents")
     if asked is None or not race.corpus_documents:
         return race.corpus_bytes
-    return max(race.corpus_bytes, round(race.corpus_bytes * asked / race.corpus_documents / 4))
+    return bytes_that_need_room(race.corpus_bytes, race.corpus_documents, asked)
 
 
 def _with_journal(race: PreparedRace, records: Path) -> RaceRequest:

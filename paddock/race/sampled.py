@@ -180,6 +180,21 @@ def node_cpu_seconds(samples: Sequence[Sample]) -> Figure:
     return node_total(samples, lambda node: node.cpu_seconds)
 
 
+def cpu_counter(samples: Sequence[Sample]) -> Callable[[NodeCounters], float | None]:
+    """Where a node's processor time stands: with the kernel, if it ever saw its process, else with the node itself.
+
+    Never now with the one and now with the other: they do not count from the same moment on.
+    """
+    here = {node.name for sample in samples for node in (sample.nodes or {}).values() if node.process}
+
+    def read(node: NodeCounters) -> float | None:
+        if node.name in here:
+            return node.process.cpu_seconds if node.process else None
+        return node.cpu_seconds
+
+    return read
+
+
 def written_bytes(samples: Sequence[Sample]) -> Figure:
     """Bytes that the nodes caused to be written to disks."""
     if not _all_local(samples):

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paddock.files import replacing
-from paddock.race.sampled import IndexKey, Window, increase
+from paddock.race.sampled import IndexKey, Window, cpu_counter, increase
 from paddock.sampling.records import IndexCounters, NodeCounters, Sample
 
 _MIB = 2.0**20
@@ -82,7 +82,7 @@ def seconds_of(samples: Sequence[Sample], window: Window, keys: set[IndexKey]) -
     driver = any(sample.driver.processes for sample in samples)
     columns = {
         "documents": grown(of_indices(lambda one: one.indexed), anew=True),
-        "node_cores": grown(of_nodes(lambda one: one.process.cpu_seconds if one.process else one.cpu_seconds)),
+        "node_cores": grown(of_nodes(cpu_counter(samples))),
         "driver_cores": grown(of_sample(lambda one: one.driver.cpu_seconds)),
         "node_memory_mib": level(of_nodes(lambda one: one.process.resident_bytes if one.process else None), 1 / _MIB),
         "driver_memory_mib": level(of_sample(lambda one: one.driver.resident_bytes), 1 / _MIB),

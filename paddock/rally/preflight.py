@@ -97,6 +97,17 @@ def check_disk(request: RaceRequest, corpus_bytes: int) -> None:
     require_room(paths.races_folder(), installations * INSTALLATION_BYTES + (index if inside else 0), "This race")
 
 
+def bytes_that_need_room(documents_bytes: int, documents: int, indexed: int) -> int:
+    """What :func:`check_disk` is to be told of indices that take in so many documents, a corpus more often than once.
+
+    Half of those documents' size has room for them, and twice what it is told is kept free: an index is smaller than
+    what it is made of, and only a part of a large one is merged at once.
+
+    :param documents_bytes: of the corpus, and ``documents`` in it.
+    """
+    return max(documents_bytes, round(documents_bytes / documents * indexed / 4))
+
+
 def other_rally_processes() -> list[psutil.Process]:
     """Processes that Rally would take for another Rally and not start beside, found as it finds them."""
     from esrally.utils.process import find_all_other_rally_processes

@@ -13,7 +13,7 @@ from paddock.plain_values import known, plain
 from paddock.race.advised import shard_advice
 from paddock.race.costs import race_cost
 from paddock.race.load import Load, journal_of, read_load
-from paddock.race.over_time import SAMPLES_FILE, OverTime, read_over_time
+from paddock.race.over_time import OverTime, over_time, samples_at_hand
 from paddock.race.race_results import CONFIDENCE, QueryGrowth, Trend, growth
 from paddock.race.replay import Replay, read_replay
 from paddock.race.summary import BulkTask, Missing, NamedFigure, RaceRecord, RequestTask, Summary
@@ -36,7 +36,6 @@ from paddock.reports.over_time import time_section
 from paddock.reports.race_load import load_section
 from paddock.reports.replay import replay_headline, replay_sections
 from paddock.reports.sustained import sustained_as_json, sustained_headline, sustained_section
-from paddock.sampling import read_samples
 
 _MEDIAN, _P90 = "series-1", "series-2"
 
@@ -199,15 +198,16 @@ def find_out(record: RaceRecord, folder: Path) -> RaceFindings:
     :param folder: Paddock's own records of the race, where the journal of a load lies unless the race says otherwise.
     """
     journal, limits = journal_of(record.race, folder), tuple(limits_held(folder / LIMITS_FILE))
+    samples = samples_at_hand(folder)
     return RaceFindings(
         record,
         growth(record.race),
         read_load(journal),
         limits,
-        sustained=sustained_load(read_samples(folder / SAMPLES_FILE), record.summary.bulk_tasks),
+        sustained=sustained_load(samples, record.summary.bulk_tasks),
         replay=read_replay(journal),
         advice=tuple(shard_advice(record)),
-        over_time=read_over_time(folder / SAMPLES_FILE),
+        over_time=over_time(samples),
     )
 
 

@@ -25,7 +25,6 @@ from paddock.tournaments.model import (
     FASTER,
     SLOWER,
     UNDECIDED,
-    Absolute,
     Lap,
     Metric,
     MetricResult,
@@ -40,6 +39,7 @@ from paddock.tournaments.pairing import (
     METRICS,
     MOST_UNMEASURED,
     Paired,
+    absolute,
     counting,
     figure,
     find_cut,
@@ -157,11 +157,7 @@ def measure(
     absolutes = []
     for name in (contender.name for contender in tournament.contenders):
         found = [value for lap in counting(laps, name) if (value := figure(lap, metric)) is not None]
-        if not found or pairs.unmeasured.get(name, 0.0) > MOST_UNMEASURED:
-            absolutes.append(Absolute(name, None, None, None, 0))
-        else:
-            sd = statistics.stdev(found) if len(found) > 1 else None
-            absolutes.append(Absolute(name, statistics.fmean(found), sd, statistics.median(found), len(found)))
+        absolutes.append(absolute(name, [] if pairs.unmeasured.get(name, 0.0) > MOST_UNMEASURED else found))
     return MetricResult(metric, judge(laps, tournament, metric, pairs, looked, until, headroom), tuple(absolutes))
 
 

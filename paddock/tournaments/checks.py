@@ -179,9 +179,9 @@ def _car_problems(tournament: Tournament, contender: Contender) -> Iterator[tupl
             check_supported(contender.version)
         except UsageError as error:
             yield f"the contender '{contender.name}' has a version that cannot be: {error}", contender.name
-    chosen = tournament.cars if contender.cars is None else contender.cars
+    chosen = tournament.cars_of(contender)
     try:
-        cars.combine(list(chosen), cars.load_cars(), {**tournament.car_params, **contender.car_params})
+        cars.combine(chosen, cars.known_cars(), tournament.car_params_of(contender))
     except UsageError as error:
         wrong = next((car for car in chosen if f"'{car}'" in str(error)), contender.name)
         yield f"the contender '{contender.name}' has cars that cannot be: {error}", wrong
@@ -195,9 +195,10 @@ def overridden(tournament: Tournament) -> Iterator[tuple[str, str]]:
         for contender in tournament.contenders:
             if contender.target_hosts or name in contender.car_params:
                 continue
-            chosen = tournament.cars if contender.cars is None else contender.cars
             with suppress(UsageError):  # which _car_problems says
-                made = cars.combine(list(chosen), cars.load_cars(), {**others, **contender.car_params})
+                made = cars.combine(
+                    tournament.cars_of(contender), cars.known_cars(), {**others, **contender.car_params}
+                )
                 differing.setdefault(str(made.limits if name == SWITCH else made.variables.get(name)), contender.name)
         if len(differing) > 1:
             both = " and ".join(f"'{one}'" for one in list(differing.values())[:2])

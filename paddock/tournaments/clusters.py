@@ -84,8 +84,8 @@ def _made_of(tournament: Tournament, contender: Contender, options: TournamentOp
             "version": contender.version,
         }
     return {
-        "car": tuple(contender.cars if contender.cars is not None else tournament.cars) or DEFAULT_CARS,
-        "car_params": {**tournament.car_params, **contender.car_params},
+        "car": tuple(tournament.cars_of(contender)) or DEFAULT_CARS,
+        "car_params": tournament.car_params_of(contender),
         "version": contender.version or options.version,
         "engine": contender.engine or options.engine,
         "java": contender.java or options.java,

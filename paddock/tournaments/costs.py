@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from paddock.costs import ContenderCost, Cost, Prices, Usage, cost_of
-from paddock.tournaments.model import Absolute, Lap, Metric, MetricResult, Result, Tournament
-from paddock.tournaments.pairing import counting
+from paddock.tournaments.model import Lap, Metric, MetricResult, Result, Tournament
+from paddock.tournaments.pairing import absolute, counting
 
 
 def cost_metric(prices: Prices) -> Metric:
@@ -77,9 +77,7 @@ def with_costs(result: Result, prices: Prices) -> Result:
     absolutes = []
     for contender in result.tournament.contenders:
         known = [cost.total for lap in counting(result.laps, contender.name) if (cost := lap_cost(lap, prices))]
-        sd = statistics.stdev(known) if len(known) > 1 else None
-        mean, median = (statistics.fmean(known), statistics.median(known)) if known else (None, None)
-        absolutes.append(Absolute(contender.name, mean, sd, median, len(known)))
+        absolutes.append(absolute(contender.name, known))
     measured = MetricResult(metric, (), tuple(absolutes))
     others = tuple(one for one in result.others if not is_cost(one.metric))
     costs = contender_costs(result.laps, result.tournament, measured, prices)

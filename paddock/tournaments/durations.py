@@ -6,7 +6,6 @@ Journals are long, so what one teaches is written down beside it once, when some
 from __future__ import annotations
 
 import contextlib
-import functools
 import itertools
 import math
 import os
@@ -17,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from paddock.cars import combine, load_cars
+from paddock.cars import combine, known_cars
 from paddock.errors import PaddockError
 from paddock.files import read_record, write_json
 from paddock.limits import Limits
@@ -27,7 +26,7 @@ from paddock.statistics.starts import FEWEST_STARTS
 from paddock.tournaments.cautions import expected_driver_load
 from paddock.tournaments.clusters import clusters_of, distinct, runs_side_by_side
 from paddock.tournaments.laps import DONE, laps_of
-from paddock.tournaments.load_shape import load_shape, told
+from paddock.tournaments.load_shape import index_settings, load_shape
 from paddock.tournaments.model import Contender, Tournament
 from paddock.tournaments.pairing import counting, measured_blocks, rivals, spreads
 from paddock.tournaments.schedule import Start
@@ -106,7 +105,6 @@ def assumed_block_sd(tournament: Tournament) -> float:
 
 def identity(tournament: Tournament, contender: Contender) -> str:
     """What decides how fast a contender is, as a text: the same in another tournament is the same contender."""
-    cars = contender.cars if contender.cars is not None else tournament.cars
     params = sorted({**tournament.track_params, **contender.track_params}.items())
     level = contender.level_object if contender.level is None else contender.level
     plain = str({**level, "name": ""}) if isinstance(level, Mapping) else f"{tournament.challenge} {level}"
@@ -114,13 +112,13 @@ def identity(tournament: Tournament, contender: Contender) -> str:
     nodes = contender.nodes or (tournament.nodes if tournament.nodes > 1 else None)
     node = {"version": contender.version, "nodes": nodes, "data_path": contender.data_path}
     node |= {"java": contender.java, "engine": contender.engine, "hosts": contender.target_hosts}
-    car_params = {**tournament.car_params, **contender.car_params}
-    own = [f"{name} {value}" for name, value in (*node.items(), *car_params.items()) if value is not None]
+    node |= tournament.car_params_of(contender)
+    own = [f"{name} {value}" for name, value in node.items() if value is not None]
     if tournament.driver_processes > 1:
         own.append(f"driver processes {tournament.driver_processes}")
     if tournament.growing:
         own.append("growing")
-    return " ".join([plain, str(sorted(cars)), str(params), *own])
+    return " ".join([plain, str(sorted(tournament.cars_of(contender))), str(params), *own])
 
 
 def lap_seconds(tournament: Tournament, contender: Contender, experience: Experience) -> float:
@@ -162,16 +160,13 @@ def _share_of_cores(tournament: Tournament, contender: Contender) -> float:
     return 1.0 if own is None else min(1.0, own / (os.cpu_count() or 1))
 
 
-_all_cars = functools.cache(load_cars)
-
-
 def _limits(tournament: Tournament, contender: Contender) -> Limits:
     """What its node may have at most."""
-    chosen = tournament.cars if contender.cars is None else contender.cars
+    chosen = tournament.cars_of(contender)
     if contender.target_hosts or not chosen:
         return Limits()
     try:
-        return combine(list(chosen), _all_cars(), {**tournament.car_params, **contender.car_params}).limits
+        return combine(chosen, known_cars(), tournament.car_params_of(contender)).limits
     except PaddockError:
         return Limits()  # cars of an earlier tournament that are there no longer
 
@@ -222,11 +217,7 @@ def phase_seconds(tournament: Tournament, start: Start) -> float:
 
 def refresh_seconds(tournament: Tournament, contender: Contender) -> float:
     """The refresh interval of a contender; 0 where its index is never refreshed."""
-    params, level = told(tournament, contender)
-    value = params.get("refresh_interval")
-    for settings in (params.get("index_settings") or {}, level.get("settings") or {}):
-        for name in ("refresh_interval", "index.refresh_interval"):
-            value = settings.get(name, value)
+    value = index_settings(tournament, contender).get("refresh_interval")
     found = re.fullmatch(r"([0-9]+)([a-z]+)", DEFAULT_REFRESH_INTERVAL if value is None else str(value))
     return int(found[1]) * _UNITS.get(found[2], 0.0) if found else 0.0
 

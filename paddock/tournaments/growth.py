@@ -6,6 +6,7 @@ import statistics
 from collections.abc import Iterator, Sequence
 
 from paddock import numbers
+from paddock.rally.preflight import bytes_that_need_room
 from paddock.statistics.sustained import LongRun, long_run
 from paddock.tournaments.durations import Experience, lap_documents, lap_seconds, refresh_seconds
 from paddock.tournaments.model import Lap, Tournament
@@ -26,10 +27,7 @@ def grown_documents(tournament: Tournament, experience: Experience) -> int:
 
 
 def bytes_to_index(tournament: Tournament, experience: Experience, documents: int | None, size: int) -> int:
-    """How much of a corpus the largest index of a race takes in, for a look at the disk, which keeps twice that free.
-
-    Half the size of the documents has room for growing indices: an index is smaller than what it is made of, and only
-    a part of a large one is merged at once.
+    """How much of a corpus the largest index of a race takes in, for a look at the disk.
 
     :param documents: of the corpus, None if unknown; ``size`` in bytes.
     """
@@ -37,7 +35,7 @@ def bytes_to_index(tournament: Tournament, experience: Experience, documents: in
         return size
     together = grown_documents(tournament, experience)
     at_once = together // len(tournament.raced) if tournament.node_level else together
-    return max(size, round(size / documents * at_once / 4))
+    return bytes_that_need_room(size, documents, at_once)
 
 
 def growing_cautions(tournament: Tournament, experience: Experience) -> Iterator[str]:

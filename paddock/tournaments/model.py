@@ -173,6 +173,14 @@ class Tournament:
         """Whether contenders may be dropped: of two alone, the decision ends it."""
         return self.stop_early and self.drop_decided and len(self.contenders) > 2
 
+    def cars_of(self, contender: Contender) -> tuple[str, ...]:
+        """The cars of its nodes: its own, or everybody's."""
+        return self.cars if contender.cars is None else contender.cars
+
+    def car_params_of(self, contender: Contender) -> dict[str, Any]:
+        """The car variables of its nodes: everybody's, and its own over them."""
+        return {**self.car_params, **contender.car_params}
+
     @property
     def raced(self) -> tuple[Contender, ...]:
         """Everybody who has laps: the contenders, and the control."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -20,7 +21,7 @@ from paddock.statistics.starts import (
     start_value,
 )
 from paddock.tournaments.laps import block_of
-from paddock.tournaments.model import FEWEST_FOR_P99, Lap, Metric, Tournament
+from paddock.tournaments.model import FEWEST_FOR_P99, Absolute, Lap, Metric, Tournament
 
 DOCS_PER_SECOND = Metric("docs/s", "docs/s", True)
 METRICS = {
@@ -69,6 +70,14 @@ def figure(lap: Lap, metric: Metric) -> float | None:
 def counting(laps: Sequence[Lap], contender: str | None = None) -> list[Lap]:
     """The laps that count, of that contender or of all: neither warm-up nor void."""
     return [lap for lap in laps if not lap.warmup and lap.void is None and contender in (None, lap.contender)]
+
+
+def absolute(contender: str, values: Sequence[float]) -> Absolute:
+    """Mean, standard deviation and median of a contender's figures; without any, none of them."""
+    if not values:
+        return Absolute(contender, None, None, None, 0)
+    sd = statistics.stdev(values) if len(values) > 1 else None
+    return Absolute(contender, statistics.fmean(values), sd, statistics.median(values), len(values))
 
 
 def rivals(tournament: Tournament) -> list[str]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from paddock import numbers
 from paddock.advice import shards_per_heap
-from paddock.cars import combine, large_heap, large_heaps_together, load_cars, this_machine
+from paddock.cars import combine, known_cars, large_heap, large_heaps_together, this_machine
 from paddock.console import table
 from paddock.files import gibibytes
 from paddock.race.drivers import idle_processes
@@ -188,7 +188,7 @@ def _clusters(tournament: Tournament) -> str:
     started = [one for one in clusters if not one.target_hosts]
     if not started:
         return f"{_count(len(clusters), 'cluster')} that are there already, raced side by side."
-    heaps = [combine(one.car, load_cars(), one.car_params).heap_bytes * one.nodes for one in started]
+    heaps = [combine(one.car, known_cars(), one.car_params).heap_bytes * one.nodes for one in started]
     nodes = sum(one.nodes for one in started)
     side_by_side = ", alive side by side" if len(started) > 1 else ""
     return (
@@ -298,10 +298,8 @@ def _cautions(plan: Plan) -> Iterator[str]:
     needed = max(FEWEST_STARTS, fewest_differences(alpha))
     if tournament.starts < needed and not tournament.node_level and not tournament.is_there:
         single = tournament.starts == 1
-        launched, jvms = (
-            "One start" if single else f"{tournament.starts} starts",
-            "that JVM" if single else "their JVMs",
-        )
+        launched = "One start" if single else f"{tournament.starts} starts"
+        jvms = "that JVM" if single else "their JVMs"
         yield f"{launched}: what is found holds for {jvms}; --starts {needed} makes it a claim about the configuration."
     if tournament.stop_early and plan.resolution.units >= fewest_pairs(alpha):
         alone = " A contender for which it does sooner gets no further laps." if tournament.drops else ""
@@ -328,7 +326,7 @@ def _lap_cautions(plan: Plan) -> Iterator[str | None]:
 def _advice(tournament: Tournament) -> Iterator[str]:
     """What Elastic would say of the nodes; not of the size of shards, for those of a lap are no log of anybody's."""
     clusters = {name: one for name, one in clusters_of(tournament).items() if not one.target_hosts}
-    made = {one.name: combine(one.car, load_cars(), one.car_params) for one in clusters.values()}
+    made = {one.name: combine(one.car, known_cars(), one.car_params) for one in clusters.values()}
     nodes = [made[one.name].heap_bytes for one in distinct(clusters) for _ in range(one.nodes)]
     told = [None if tournament.node_level else large_heaps_together(nodes, this_machine())]
     told += [large_heap(one, this_machine()) for one in made.values()]

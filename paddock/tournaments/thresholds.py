@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from paddock.tournaments.durations import Experience, lap_documents, lap_seconds
-from paddock.tournaments.load_shape import told
-from paddock.tournaments.model import Contender, Tournament
+from paddock.tournaments.load_shape import index_settings
+from paddock.tournaments.model import Tournament
 from paddock.tracks import read_parameters
 
 _SIZE, _AGE = "translog.flush_threshold_size", "translog.flush_threshold_age"
@@ -22,7 +22,7 @@ def unreached_thresholds(tournament: Tournament, experience: Experience) -> Iter
 
     A translog is not emptied by a refresh: in an index that grows it fills from slice to slice.
     """
-    settings = {one.name: _settings(tournament, one) for one in tournament.contenders}
+    settings = {one.name: index_settings(tournament, one) for one in tournament.contenders}
     sizes = {name: _bytes(of.get(_SIZE)) for name, of in settings.items()}
     each = _bytes_per_document(tournament)
     if len(set(sizes.values())) == 1 or each is None:
@@ -49,17 +49,6 @@ def unreached_thresholds(tournament: Tournament, experience: Experience) -> Iter
                 f"{settings[contender.name][_SIZE]}, and Elasticsearch of now flushes after a minute anyway: "
                 f"index.{_AGE} of an hour leaves it to the size."
             )
-
-
-def _settings(tournament: Tournament, contender: Contender) -> dict[str, Any]:
-    """Index settings without "index.", as far as tournament and level name them."""
-    params, level = told(tournament, contender)
-    known: dict[str, Any] = {"number_of_shards": params.get("number_of_shards")}
-    if params.get("translog_flush_threshold_size") is not None:
-        known[_SIZE] = params["translog_flush_threshold_size"]
-    for settings in (params.get("index_settings") or {}, level.get("settings") or {}):
-        known |= {name.removeprefix("index."): value for name, value in settings.items()}
-    return known
 
 
 def _bytes(text: Any) -> float | None:

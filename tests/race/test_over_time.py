@@ -18,7 +18,7 @@ from paddock.race.over_time import (
     RATE,
     OverTime,
     over_time,
-    read_over_time,
+    samples_at_hand,
 )
 from paddock.sampling.records import Collections, Sample
 from tests.race.scenes import Load, Scene
@@ -102,9 +102,9 @@ def test_nothing_to_show(tmp_path: Path) -> None:
     assert over_time([]) is None
     assert over_time(Scene(10, []).samples()) is None
     file = tmp_path / "samples.jsonl"
-    assert read_over_time(file) is None
+    assert over_time(samples_at_hand(tmp_path)) is None
     file.write_text('{"kind": "sample", "what": 1}\n', encoding="utf-8")
-    assert read_over_time(file) is None
+    assert over_time(samples_at_hand(tmp_path)) is None
 
 
 def test_several_loads_have_their_own_times() -> None:

@@ -48,6 +48,15 @@ def test_nodes_elsewhere_tell_their_processor_time_and_no_more() -> None:
     assert [name for name in ("node_memory_mib", "written_mib", "driver_cores") if seconds.known(name)] == []
 
 
+def test_a_process_that_is_not_seen_for_a_moment_costs_nothing() -> None:
+    """The kernel counts from another moment on than the node itself: one is never taken for the other."""
+    samples = Scene(12, [Load(2, [10, 20, 30, 40])]).samples()
+    assert samples[4].nodes is not None
+    unseen = {name: replace(node, process=None, cpu_seconds=900.0) for name, node in samples[4].nodes.items()}
+    samples[4] = replace(samples[4], nodes=unseen)
+    assert seconds_of(samples, Window(2, 6), KEYS).columns["node_cores"] == (2, 2, 2, 2)
+
+
 def test_indices_that_roll_over_are_one_load() -> None:
     """A new index begins at zero, and its documents are added to those of the one before."""
     loads = [Load(1, [10] * 4, "logs-000001", "a"), Load(5, [30] * 4, "logs-000002", "b")]

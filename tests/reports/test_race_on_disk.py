@@ -41,6 +41,14 @@ def test_the_report_of_a_race() -> None:
     assert [one["query"] for one in machine["growth"]] == list(races.QUERIES)
 
 
+def test_samples_of_another_version_are_left_out() -> None:
+    """The race has its report all the same, as it had before samples were drawn."""
+    race_id = keep(races.plain())
+    (race_records(race_id) / "samples.jsonl").write_text('{"kind": "sample", "what": 1}\n')
+    result = run_here("report", race_id)
+    assert result.returncode == 0, result.stderr
+
+
 def test_the_latest_race_and_the_beginning_of_an_id() -> None:
     """The word latest means the race where no tournament is later; a beginning is enough where one id alone has it."""
     race_id = keep(races.growing())

@@ -99,6 +99,5 @@ class ReplayClock:
                 return
         raise exceptions.RallyAssertionError(
             f"No process of this machine has begun the replay within {PATIENCE:g} s: all clients of a replay must be "
-            f"on "
-            f"one machine, so race it with one load driver host."
+            f"on one machine, so race it with one load driver host."
         )

@@ -284,8 +284,7 @@ class ReplaySchedule:
         if not isinstance(client, ReplayClient):
             raise exceptions.InvalidSyntax(
                 f"the schedule 'replay' of the task '{self._task.name}' needs the parameter source 'replay-documents' "
-                f"or "
-                f"'replay-queries'."
+                f"or 'replay-queries'."
             )
         self._client = client
 
