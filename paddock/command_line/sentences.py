@@ -161,15 +161,8 @@ def _not_understood(error: ParseError, tasks: list[str]) -> str:
     return f"{both}: put a pattern in quotes, or the further files after -- at the end."
 
 
-class _Task(invoke.Task):
-    """A task whose options have a letter each, while there are some: never -h, which is --help everywhere."""
-
-    def arg_opts(self, name: str, default: Any, taken_names: set[str]) -> Any:
-        """As Invoke has them."""
-        return super().arg_opts(name, default, taken_names | {"h", "-"})
-
-
-task = functools.partial(invoke.task, klass=_Task)
+# Letters that Invoke picks mean another option in every task.
+task = functools.partial(invoke.task, auto_shortflags=False)
 
 
 def command(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -123,7 +123,7 @@ def _url(host: str, encrypted: bool) -> str:
         port = parts.port
     except ValueError:
         parts, port = urlsplit(""), 0
-    if not parts.hostname or port == 0:
+    if not parts.hostname or port == 0 or parts.scheme not in ("", "http", "https"):
         raise UsageError("A host in --target-hosts cannot be understood: write host:port or https://host:port.")
     scheme = "https" if encrypted or parts.scheme == "https" else "http"
     # As Rally has it: 443 behind https://, 9200 elsewhere.

@@ -14,6 +14,8 @@ from paddock.tournaments.plan import Plan
 from paddock.tournaments.schedule import Start
 from paddock.tournaments.store import History
 
+_AS_PLANNED = 120.0  # seconds
+
 
 def standing_text(standing: Sequence[Verdict], most: int = 4) -> str:
     """One line for a person: the contenders farthest from the baseline."""
@@ -37,6 +39,7 @@ class View:
         self._done = 0
         self._said = 0.0
         self._began = time.monotonic()
+        self._first: float | None = None  # seconds that the plan expected when this command began
         self._bar: Progress | None = None
         self._task = TaskID(0)
 
@@ -44,6 +47,8 @@ class View:
         """A start begins; everything before it is done."""
         schedule = self._plan.schedule
         self._done = sum(self._laps[: start.number - 1])
+        if self._first is None:
+            self._first = self._expected()
         again = f", attempt {attempt}" if attempt > 1 else ""
         who = start.contenders[0] if len(start.contenders) == 1 else f"{self._laps[start.number - 1]} laps"
         say(f"[{self._elapsed()}] Start {start.number} of {len(schedule)} ({who}{again}) ...")
@@ -62,6 +67,7 @@ class View:
     def drop(self, history: History) -> None:
         """Some contenders get no further laps: those of the start that runs, if one does, and of all later ones."""
         latest = history.attempts[-1]
+        before_drop = self._expected()
         for start in self._plan.schedule[latest.start :]:
             self._laps[start.number - 1] = start.lacking(history.dropped).laps
         if latest.ended is None:
@@ -69,6 +75,8 @@ class View:
             run = max(record.lap.block for record in latest.records)
             before = sum(self._laps[: start.number - 1])
             self._laps[start.number - 1] = self._done - before + sum(map(len, start.orders[run:]))
+        if self._first is not None:
+            self._first -= before_drop - self._expected()
         if self._bar:
             self._bar.update(self._task, total=self._total)
 
@@ -97,13 +105,22 @@ class View:
             self._bar = None
 
     def _left(self) -> str:
-        """From the plan's durations: the share of laps that is left of each start's seconds."""
+        """What the plan expects of the laps that are left, at the pace of those that this command has run."""
+        expected = self._expected()
+        run = (self._first or expected) - expected
+        # Some time as planned goes with what was seen, so that the first laps alone do not decide.
+        pace = (time.monotonic() - self._began + _AS_PLANNED) / (run + _AS_PLANNED)
+        seconds = expected * pace
+        return f"{seconds / 60:.0f} min" if seconds >= 90 else f"{seconds:.0f} s"
+
+    def _expected(self) -> float:
+        """Seconds that the plan expects of the laps that are left: their share of each start's."""
         seconds, before = 0.0, 0
         starts = zip(self._laps, self._plan.schedule[: self._plan.fits], self._plan.seconds, strict=False)
         for laps, start, expected in starts:
             seconds += expected * min(laps, max(0, before + laps - self._done)) / start.laps
             before += laps
-        return f"{seconds / 60:.0f} min" if seconds >= 90 else f"{seconds:.0f} s"
+        return seconds
 
     def _elapsed(self) -> str:
         seconds = int(time.monotonic() - self._began)

@@ -1,6 +1,7 @@
 """Real nodes of our cars: they start, and say themselves that they have the settings.
 
-Five starts, chosen so that every collector, buffer size and mixin is in one of them; one in a folder beyond ASCII.
+Five starts, chosen so that every collector, buffer size and mixin is in one of them; one in a folder beyond ASCII. Two
+of them on the oldest and on the newest Elasticsearch, too: what a version could refuse is in these.
 """
 
 from __future__ import annotations
@@ -31,6 +32,12 @@ def engine(request: pytest.FixtureRequest) -> Engine:
         if "whole JDK" not in str(error):
             raise
         pytest.skip(str(error))
+
+
+@pytest.fixture
+def usual_engine() -> Engine:
+    """The Elasticsearch that races run on."""
+    return choose_engine(DEFAULT_VERSION, None, None, progress)
 
 
 @pytest.fixture
@@ -109,33 +116,33 @@ def test_a_small_profile_without_memory_mapping(engine: Engine, tmp_path: Path) 
         assert index_with_store_type(node, "niofs")
 
 
-def test_the_pod_profile(engine: Engine, tmp_path: Path) -> None:
+def test_the_pod_profile(usual_engine: Engine, tmp_path: Path) -> None:
     """k8s-1cpu-2gib with G1, mapping allowed, buffer 20 %, and its one processor said twice."""
     names = ["k8s-1cpu-2gib", "gc-g1", "mmap-allowed", "index-buffer-20", "processors-1"]
-    with start(engine, tmp_path, names) as node:
+    with start(usual_engine, tmp_path, names) as node:
         check_settings(node, names)
         assert index_with_store_type(node, "mmapfs")
 
 
-def test_locked_memory(engine: Engine, machine: Machine, tmp_path: Path) -> None:
+def test_locked_memory(usual_engine: Engine, machine: Machine, tmp_path: Path) -> None:
     """memory-lock on 1gheap, buffer 10 %, two processors: locked where the machine grants it.
 
     Where it does not, Elasticsearch starts all the same and runs unlocked, which is why ``check_machine`` refuses.
     """
     names = ["1gheap", "memory-lock", "index-buffer-10", "processors-2"]
     if machine.locked_memory_limit is None:
-        with start(engine, tmp_path, names, before=["prlimit", "--memlock=unlimited:unlimited"]) as node:
+        with start(usual_engine, tmp_path, names, before=["prlimit", "--memlock=unlimited:unlimited"]) as node:
             check_settings(node, names)
         return
     with pytest.raises(MachineError, match="may be locked here"):
         check_machine(combine(names, CARS), machine)
-    with start(engine, tmp_path, names) as node:
+    with start(usual_engine, tmp_path, names) as node:
         check_settings(node, names, locked=False)
 
 
-def test_a_folder_with_a_space_and_letters_that_ascii_lacks(engine: Engine, tmp_path: Path) -> None:
+def test_a_folder_with_a_space_and_letters_that_ascii_lacks(usual_engine: Engine, tmp_path: Path) -> None:
     """Installation, data, logs and temporary files below /home/my höme: Rally hands on no locale, cars see to one."""
-    with start(engine, tmp_path / "my höme", ["512mheap"]) as node:
+    with start(usual_engine, tmp_path / "my höme", ["512mheap"]) as node:
         assert "my höme" in str(node.home)
         assert f"-Djava.io.tmpdir={node.home / 'tmp'}" in node.info()["jvm"]["input_arguments"]
         (data_path,) = node.data_paths
@@ -145,11 +152,11 @@ def test_a_folder_with_a_space_and_letters_that_ascii_lacks(engine: Engine, tmp_
         assert (node.logs / "gc.log").exists()
 
 
-def test_settings_of_an_index_do_not_belong_to_a_node(engine: Engine, tmp_path: Path) -> None:
+def test_settings_of_an_index_do_not_belong_to_a_node(usual_engine: Engine, tmp_path: Path) -> None:
     """Why there is no mixin for merge threads: Elasticsearch does not start with such a setting in its file."""
     with (
         pytest.raises(AssertionError, match=r"index level settings|unknown setting") as error,
-        start(engine, tmp_path, ["512mheap"], extra_settings="index.merge.scheduler.max_thread_count: 1\n"),
+        start(usual_engine, tmp_path, ["512mheap"], extra_settings="index.merge.scheduler.max_thread_count: 1\n"),
     ):
         pass
     assert "index.merge.scheduler.max_thread_count" in str(error.value)

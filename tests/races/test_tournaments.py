@@ -60,7 +60,7 @@ def test_a_known_effect_is_found_reported_and_dropped(tmp_path: Path) -> None:
     """
     contenders = "[{name: A}, {name: B}, {name: nothing, level: {mapping: nothing-stored}}]"
     file = a_tournament(tmp_path, "dropping", contenders, "A", "settings")
-    text = file.read_text().replace("blocks: 10", "blocks: 40").replace("lap_documents: 20000", "lap_documents: 10000")
+    text = file.read_text().replace("blocks: 10", "blocks: 20").replace("lap_documents: 20000", "lap_documents: 10000")
     file.write_text(text.replace("stop_early: false", "margin: 0.005"))
     result = hold(file)
     history = find_tournament(result["id"]).history()

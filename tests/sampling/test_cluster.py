@@ -86,7 +86,19 @@ NO_LISTS = [f'{{"default": {value}}}' for value in ("5", "null", "[5]", '{"a": 1
 
 
 @pytest.mark.parametrize(
-    "hosts", ["", "user:geheim@es:port", "{", '{"default": []}', "gone.json", "[::1", "[]", "[geheim]", *NO_LISTS]
+    "hosts",
+    [
+        "",
+        "user:geheim@es:port",
+        "{",
+        '{"default": []}',
+        "gone.json",
+        "[::1",
+        "[]",
+        "[geheim]",
+        "ftp://es:9200",
+        *NO_LISTS,
+    ],
 )
 def test_unusable_hosts_end_in_a_sentence_without_secrets(hosts: str) -> None:
     """What cannot be understood is a UsageError that repeats no password."""
