@@ -71,7 +71,8 @@ _UNITS = {"nanos": 1e-9, "micros": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3
 class Experience:
     """What earlier tournaments have measured on this machine; the model's assumptions where they have not.
 
-    :param lap_seconds: (track, what the contender is, documents) -> seconds of load of a lap, the median.
+    :param lap_seconds: (track, what the contender is, documents) -> seconds of load of a lap that counts, the median.
+    :param warmup_lap_seconds: the same of a lap of the warm-up, the mean: the first ones take several times as long.
     :param between_laps: seconds from the end of a load to the begin of the next, without searches between them and
         without waiting for a phase of the refresh.
     :param between_searching_laps: the same with searches: (track, documents, searches) -> seconds, the median.
@@ -94,6 +95,7 @@ class Experience:
     between_searching_laps: Mapping[tuple[str, int, int], float] = field(default_factory=dict)
     driver_load: Mapping[tuple[str, str, int], float] = field(default_factory=dict)
     capped: frozenset[tuple[str, str, int]] = frozenset()
+    warmup_lap_seconds: Mapping[tuple[str, str, int], float] = field(default_factory=dict)
 
 
 def assumed_block_sd(tournament: Tournament) -> float:
@@ -129,6 +131,14 @@ def lap_seconds(tournament: Tournament, contender: Contender, experience: Experi
     if known is not None:
         return known
     return tournament.lap_documents * _seconds_per_document(tournament, contender, experience)
+
+
+def warmup_lap_seconds(tournament: Tournament, contender: Contender, experience: Experience) -> float:
+    """The same of a lap of the warm-up, on average; as of any other lap where none has been run here."""
+    expected = lap_seconds(tournament, contender, experience)
+    if tournament.lap_seconds is not None:
+        return expected
+    return experience.warmup_lap_seconds.get(_key(tournament, contender), expected)
 
 
 def lap_documents(tournament: Tournament, contender: Contender, experience: Experience) -> int:
@@ -192,7 +202,10 @@ def start_seconds(tournament: Tournament, start: Start, experience: Experience) 
     contenders = {contender.name: contender for contender in tournament.raced}
     pause = pause_seconds(tournament, experience)
     laps = sum(
-        lap_seconds(tournament, contenders[name], experience) + pause for order in start.orders for name in order
+        (warmup_lap_seconds if block < start.warmup_blocks else lap_seconds)(tournament, contenders[name], experience)
+        + pause
+        for block, order in enumerate(start.orders)
+        for name in order
     )
     beside = experience.per_start
     if runs_side_by_side(tournament):
@@ -247,12 +260,14 @@ _LATEST = 20
 class LapExperience:
     """Laps of one contender: medians of their seconds of load, and of the load driver's processor seconds in each.
 
+    :param warmup_seconds: seconds of load of a lap of its warm-up, the mean; None without any.
     :param capped: whether its node had limits.
     """
 
     identity: str
     seconds: float
     driver_load: float | None
+    warmup_seconds: float | None
     capped: bool = False
 
 
@@ -299,6 +314,7 @@ def gather_experience() -> Experience:
         ),
         driver_load=_medians((key, lap.driver_load) for key, lap in laps),
         capped=frozenset(key for key, lap in laps if lap.capped),
+        warmup_lap_seconds=_medians((key, lap.warmup_seconds) for key, lap in laps),
     )
 
 
@@ -331,6 +347,10 @@ def _learn(history: History, tournament: Tournament) -> Lesson | None:
     who = {contender.name: identity(tournament, contender) for contender in tournament.raced}
     seconds = _medians((who[lap.contender], lap.seconds) for lap in counting(laps))
     driver = _medians((who[lap.contender], lap.driver_load) for lap in counting(laps))
+    cold: dict[str, list[float]] = defaultdict(list)
+    for lap in laps:
+        if lap.warmup and lap.void is None:
+            cold[who[lap.contender]].append(lap.seconds)
     capped = {who[one.name] for one in tournament.raced if _limits(tournament, one)}
     side_by_side = runs_side_by_side(tournament)
     pauses: list[float] = []
@@ -369,7 +389,12 @@ def _learn(history: History, tournament: Tournament) -> Lesson | None:
         tournament.lap_documents,
         tournament.searches,
         tournament.metric.name,
-        tuple(LapExperience(one, value, driver.get(one), one in capped) for one, value in seconds.items()),
+        tuple(
+            LapExperience(
+                one, value, driver.get(one), statistics.fmean(cold[one]) if cold[one] else None, one in capped
+            )
+            for one, value in seconds.items()
+        ),
         _median(pauses),
         _median(per_start),
         _median(one.block for one in varying) if enough else None,

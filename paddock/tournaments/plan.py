@@ -89,8 +89,9 @@ def make_plan(tournament: Tournament, seed: int, experience: Experience | None =
     seconds = tuple(durations.start_seconds(tournament, start, experience) for start in schedule)
     fits = _fitting(tournament, schedule, seconds)
     laps = {one.name: durations.lap_seconds(tournament, one, experience) for one in tournament.raced}
+    cold = {one.name: durations.warmup_lap_seconds(tournament, one, experience) for one in tournament.raced}
     # What one cluster is asked for warms no other.
-    per_block = min(sum(laps[name] for name in names) for names in together(tournament))
+    per_block = min(sum(cold[name] for name in names) for names in together(tournament))
     return Plan(
         tournament,
         seed,

@@ -7,6 +7,7 @@ FAKE_LAPS holds JSON:
   errors        race ids that fail after their laps, as Rally says it
   dies          race ids that fail before their first lap
   breaks        race id -> laps after which it fails
+  cold          how many times as long a lap of the warm-up takes; 1
   void          level -> why each of its measured laps is void
   probe_problem level -> why the freshness probe of its laps ends early
   waited        seconds that each lap but the first waits for its phase of the refresh
@@ -83,6 +84,8 @@ def run(race_id, params, behaviour):
                     return True
                 number += 1
                 rate = behaviour.get("rates", {}).get(level, 10_000.0) * noise(behaviour, race_id, number)
+                if block <= params["warmup_blocks"]:
+                    rate /= behaviour.get("cold", 1.0)
                 seconds = params.get("lap_seconds") or params["lap_documents"] / rate
                 documents = int(seconds * rate) if "lap_seconds" in params else params["lap_documents"]
                 waited = behaviour.get("waited", 0.0) if number > 1 else 0.0

@@ -52,6 +52,17 @@ def test_a_tournament_teaches_laps_pauses_and_noise(
     assert gather_experience().tournaments == 0
 
 
+def test_the_warm_up_takes_longer(fake_laps: Callable[..., None], definition: Callable[..., Path]) -> None:
+    """Three of fifteen blocks with laps of 6 s instead of 2 s: the next plan has their minutes and their warm-up."""
+    fake_laps(rates={"1s": 5_000, "30s": 5_000}, noise=0.0, cold=3.0)
+    file = definition(stop_early=False)
+    run_tournament(str(file), TournamentOptions(seed=1), prepare_without_elasticsearch)
+    learned = gather_experience()
+    plan = make_plan(read_tournament(file), 1, learned)
+    assert plan.warmup_seconds == pytest.approx(3 * 2 * 6)
+    assert plan.minutes * 60 - learned.per_start == pytest.approx(2 * (3 * 6 + 12 * 2 + 15 * 0.5), rel=0.02)
+
+
 def test_nodes_with_limits_teach_of_themselves(fake_laps: Callable[..., None], definition: Callable[..., Path]) -> None:
     """The minutes of tournaments without limits stay what they were."""
     contenders = [{"name": "1s", "level": "1s"}, {"name": "30s", "level": "30s", "cars": ["1gheap", "limit-half-core"]}]
