@@ -9,6 +9,7 @@ from paddock.corpora.record import FROM_RECIPE
 from paddock.plain_values import known
 from paddock.race.race_results import growth
 from paddock.race.summary import RaceRecord
+from paddock.tracks import copies_of_shards
 
 
 def shard_advice(record: RaceRecord) -> Iterator[str]:
@@ -21,9 +22,9 @@ def shard_advice(record: RaceRecord) -> Iterator[str]:
     if record.test_mode or not documents or not each:
         return
     params = record.race.get("track-params") or {}
-    # A data stream may have rolled over: nobody knows then what is in which of its indices.
-    if documents * each >= SMALLEST_SHARD and not params.get("data_stream"):
-        number = int(params.get("number_of_shards") or 1)
+    # Of what may have rolled over nobody knows what is in which of its indices.
+    if documents * each >= SMALLEST_SHARD and not (params.get("data_stream") or params.get("rollover")):
+        number, _ = copies_of_shards(params)
         one, held = int(documents * each / number), int(documents / number)
         yield from shard_sizes([IndexShape("The index of this race", (one,) * number, (held,) * number)])
     is_own = bool(record.summary.corpus) and not record.summary.corpus.startswith(f"{FROM_RECIPE} ")

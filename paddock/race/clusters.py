@@ -85,6 +85,11 @@ def prepare_clusters(asked: Sequence[ClusterOptions], race_id: str, port: int, f
         else:
             cluster = _started(one, race_id, fetch, notes)
         clusters.append(replace(cluster, nodes=nodes[one.name]))
+        if cluster.limits and cluster.limits.cpus and one.nodes > 1:
+            notes.append(
+                f"All {one.nodes} nodes of the cluster are held to the same {cluster.limits.text.partition(' (')[0]}: "
+                f"together they have no more than one of them would have."
+            )
     check_memory(clusters)
     heaps = [cluster.heap_bytes for cluster in clusters for _ in cluster.nodes]
     if large := cars.large_heaps_together(heaps, cars.this_machine()):

@@ -35,7 +35,7 @@ from paddock.rally import preflight
 from paddock.rally.clusters import DEFAULT_CLUSTER, Cluster
 from paddock.rally.request import OPTIONS_FILE, OPTIONS_VARIABLE, ClientOptions, RaceRequest, read_client_options
 from paddock.sampling import Endpoint, check_cluster
-from paddock.tracks import Challenge, Track, check_distribution, check_parameters, load_track
+from paddock.tracks import Challenge, Track, check_distribution, check_parameters, copies_of_shards, load_track
 
 # Challenges that index the whole corpus into one index.
 _LOADS_ALL = ("ingest", "ingest-and-search", "growing-data")
@@ -284,18 +284,18 @@ def _cars(options: RaceOptions, car_params: Mapping[str, Any]) -> tuple[cars.Com
 
 def _many_shards(options: RaceOptions, heap: int) -> list[str]:
     """What Elastic would say of the shards that a node with that heap, in bytes, holds of the race's index."""
-    copies = 1 + int(options.params.get("number_of_replicas") or 0)
-    shards = copies * int(options.params.get("number_of_shards") or 1) / options.nodes
-    many = shards_per_heap(shards, heap, "A node", options.version)
+    primaries, copies = copies_of_shards(options.params)
+    many = shards_per_heap(primaries * copies / options.nodes, heap, "A node", options.version)
     return [many] if many else []
 
 
 def _large_corpus(options: RaceOptions, size: int) -> list[str]:
     """What Elastic would say of shards that hold all documents; nothing where laps make small indices of them."""
-    partly = any(options.params.get(name) for name in ("document_count", "ingest_percentage", "data_stream"))
+    partial = ("document_count", "ingest_percentage", "data_stream", "rollover")
+    partly = any(options.params.get(name) for name in partial)
     if partly or options.test_mode or options.challenge not in (None, *_LOADS_ALL):
         return []
-    large = large_corpus(size, int(options.params.get("number_of_shards") or 1))
+    large = large_corpus(size, copies_of_shards(options.params)[0])
     return [large] if large else []
 
 

@@ -132,10 +132,13 @@ def short_laps(seconds: float, lap_documents: int, verb: str) -> str | None:
     """A sentence about laps that are too short; None if they are not.
 
     :param seconds: the median of their load.
+    :param lap_documents: that were asked for; 0 where laps are slices of so many seconds.
     :param verb: "took", or what says that it is expected.
     """
     if seconds >= SHORTEST_LAP or seconds <= 0:
         return None
+    if not lap_documents:
+        return f"slices {verb} {seconds:.1f} s (median), less than {SHORTEST_LAP:.0f} s: make lap_seconds longer."
     enough = _rounded_up(lap_documents * SHORTEST_LAP / seconds)
     return (
         f"laps {verb} {seconds:.1f} s (median), less than {SHORTEST_LAP:.0f} s: what each has once, such as its fresh "

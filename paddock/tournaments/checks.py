@@ -13,8 +13,11 @@ from paddock.limits.asked import SWITCH
 from paddock.paths import TRACKS
 from paddock.plain_values import separated
 from paddock.tournaments import TournamentOptions
+from paddock.tournaments.laps import MERGE_WAIT
+from paddock.tournaments.load_shape import index_settings
 from paddock.tournaments.model import Contender, Tournament
 from paddock.tournaments.own_corpus import UNSORTED, check_order
+from paddock.tracks import setting_problem
 from paddock.tracks.rendering import index_mappings
 
 # Beginnings of setting names that belong to a node, not to an index.
@@ -35,6 +38,7 @@ def problems(tournament: Tournament) -> Iterator[tuple[str, str]]:
             yield f"the contender '{name}' is listed twice: give each a name of its own.", name
     for contender in tournament.contenders:
         yield from _level_problems(tournament, contender)
+        yield from _setting_problems(tournament, contender)
         yield from _car_problems(tournament, contender)
         for parameter in (*contender.track_params, *tournament.track_params):
             if parameter in OWN_PARAMETERS:
@@ -49,6 +53,8 @@ def problems(tournament: Tournament) -> Iterator[tuple[str, str]]:
         )
     if tournament.metric.name.startswith("freshness") and not tournament.freshness:
         yield f"the metric '{tournament.metric.name}' needs the probe: add 'freshness: true'.", "metric:"
+    if tournament.metric.name == MERGE_WAIT and not tournament.growing:
+        yield f"the metric '{MERGE_WAIT}' is that of slices into growing indices: add 'growing: true'.", "metric:"
     if tournament.metric.name.startswith("query") and not tournament.searches:
         yield f"the metric '{tournament.metric.name}' needs searches: add 'searches: 20'.", "metric:"
     for contender in tournament.contenders:
@@ -169,6 +175,12 @@ def _level_problems(tournament: Tournament, contender: Contender) -> Iterator[tu
                 f"(./inv cars) instead of level.",
                 setting,
             )
+
+
+def _setting_problems(tournament: Tournament, contender: Contender) -> Iterator[tuple[str, str]]:
+    for setting, value in index_settings(tournament, contender).items():
+        if wanted := setting_problem(setting, value):
+            yield f"the setting '{setting}' of '{contender.name}' must be {wanted}, but is {value!r}.", setting
 
 
 def _car_problems(tournament: Tournament, contender: Contender) -> Iterator[tuple[str, str]]:

@@ -21,7 +21,7 @@ from paddock.tournaments.load_shape import unasked_processes
 from paddock.tournaments.model import Contender, Published, Tournament
 from paddock.tournaments.own_corpus import fitted
 from paddock.tournaments.pairing import DOCS_PER_SECOND, METRICS
-from paddock.tracks import track_names
+from paddock.tracks import check_parameters, load_track, track_names
 
 # What a factor of a grid may set beside index settings and cars, as a level has it.
 _OF_LEVEL = ("bulk_size", "clients", "mapping", "mode", "codec", "sort")
@@ -271,6 +271,8 @@ def read_tournament(path: Path, options: TournamentOptions | None = None, sample
     for problem, word in problems(tournament):
         raise FileError(path, problem, line_with(path, word))
     changed = _changed(tournament, options)
+    for contender in changed.contenders:
+        check_parameters(load_track(changed.track), {**changed.track_params, **contender.track_params})
     unsaid = "driver_processes" not in content and options.driver_processes is None
     return replace(changed, driver_processes=unasked_processes(changed)) if unsaid else changed
 

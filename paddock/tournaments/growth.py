@@ -9,10 +9,14 @@ from paddock import numbers
 from paddock.rally.preflight import bytes_that_need_room
 from paddock.statistics.sustained import LongRun, long_run
 from paddock.tournaments.durations import Experience, lap_documents, lap_seconds, refresh_seconds
+from paddock.tournaments.laps import MERGE_WAIT
 from paddock.tournaments.model import Lap, Tournament
+from paddock.tournaments.pairing import counting
 
 # Refreshes that a slice should hold: what the last of them leaves is refreshed after it, and not in its time.
 FEWEST_REFRESHES = 2
+# Seconds that merges go on after a slice, for each second of it, from which on docs/s leaves out too much.
+LONG_MERGE_WAIT = 0.1
 
 
 def fewest_documents(tournament: Tournament, experience: Experience) -> int:
@@ -70,24 +74,57 @@ def growth_notes(laps: Sequence[Lap], tournament: Tournament) -> Iterator[str]:
             f"docs)."
         )
     for contender in tournament.contenders:
-        starts = sorted({lap.start for lap in laps})
-        runs = [run for start in starts if (run := _run(laps, contender.name, start)) is not None]
+        runs = [run for load in _loads(laps, contender.name) if (run := _run(load)) is not None]
         if runs:
             yield f"'{contender.name}' through its slices: {_held(runs)}"
 
 
-def _run(laps: Sequence[Lap], contender: str, start: int) -> LongRun | None:
-    """What the seconds inside a contender's slices of one start, strung together, say; None where they are too few.
+def left_merges(laps: Sequence[Lap], tournament: Tournament) -> str | None:
+    """A sentence about merges that slices left to the pauses after them; None where those are short.
+
+    A load without pauses would have them beside its indexing, and a contender may leave more of them than another one:
+    of few and late refreshes come large segments, whose merges begin when the slice is over.
+    """
+    shares = {}
+    for contender in tournament.contenders:
+        mine = [lap for lap in counting(laps, contender.name) if MERGE_WAIT in lap.prices]
+        if seconds := sum(lap.seconds for lap in mine):
+            waited = sum(lap.prices[MERGE_WAIT] * lap.documents / 1_000_000 for lap in mine)
+            shares[contender.name] = waited / seconds
+    if max(shares.values(), default=0.0) < LONG_MERGE_WAIT:
+        return None
+    listed = ", ".join(f"{share:.2f} s by '{name}'" for name, share in shares.items())
+    return (
+        f"for each second of load slices left merges to the pauses after them, which docs/s does not count: {listed}. "
+        f"A load without pauses pays for them: race each with --challenge sustained before you decide."
+    )
+
+
+def _loads(laps: Sequence[Lap], contender: str) -> list[list[Lap]]:
+    """A contender's slices, load by load: each begins with a warm-up, also where a start that was cut off goes on."""
+    loads: list[list[Lap]] = []
+    before: Lap | None = None
+    for lap in laps:
+        if lap.contender != contender or lap.void is not None:
+            continue
+        if before is None or lap.start != before.start or (lap.warmup and not before.warmup):
+            loads.append([])
+        loads[-1].append(lap)
+        before = lap
+    return loads
+
+
+def _run(load: Sequence[Lap]) -> LongRun | None:
+    """What the seconds inside the slices of one load, strung together, say; None where they are too few.
 
     The last second of a slice is no whole one, and the first has an empty buffer.
     """
-    mine = [lap for lap in laps if (lap.contender, lap.start) == (contender, start) and lap.void is None]
-    warm_up = sum(len(lap.rates[1:-1]) for lap in mine if lap.warmup)
-    return long_run([rate for lap in mine for rate in lap.rates[1:-1]], warm_up)
+    warm_up = sum(len(lap.rates[1:-1]) for lap in load if lap.warmup)
+    return long_run([rate for lap in load for rate in lap.rates[1:-1]], warm_up)
 
 
 def _held(runs: Sequence[LongRun]) -> str:
-    """What the seconds of one start or of several say of one contender."""
+    """What the seconds of one load or of several say of one contender."""
     if len(runs) == 1:
         (run,) = runs
         onset = "no onset of fluctuation"
@@ -105,7 +142,7 @@ def _held(runs: Sequence[LongRun]) -> str:
     fluctuating = sum(run.onset is not None for run in runs)
     change = f", {_percent(statistics.median(one.change for one in trends))} in the median" if trends else ""
     return (
-        f"in {len(runs)} starts the rate fell in {falls}, rose in {rises}{change}, and began to fluctuate in "
+        f"in {len(runs)} loads the rate fell in {falls}, rose in {rises}{change}, and began to fluctuate in "
         f"{fluctuating}."
     )
 

@@ -21,6 +21,7 @@ from paddock.tournaments.model import FEWEST_FOR_P99, Answer, Disturbance, Lap, 
 from paddock.tournaments.schedule import Start
 
 DONE, FAILED, CUT_OFF = "done", "failed", "cut off"
+MERGE_WAIT = "merge wait s/M docs"
 _MILLION = 1_000_000
 
 
@@ -320,7 +321,7 @@ def _prices(line: Mapping[str, Any], documents: int) -> dict[str, float]:
     if line.get("node_peak_memory_bytes") is not None:
         prices["node memory MiB"] = line["node_peak_memory_bytes"] / 2**20
     if line.get("documents_before") is not None and line.get("merge_wait_seconds") is not None:
-        prices["merge wait s/M docs"] = line["merge_wait_seconds"] / documents * _MILLION
+        prices[MERGE_WAIT] = line["merge_wait_seconds"] / documents * _MILLION
     for name in ("p50", "p95", "p99"):
         if (line.get("latency_ms") or {}).get(name) is not None:
             prices[f"bulk {name} ms"] = line["latency_ms"][name]

@@ -8,6 +8,7 @@ from typing import Any
 
 from paddock.race.drivers import DEFAULT_CLIENTS, default_processes
 from paddock.tournaments.model import Contender, Tournament
+from paddock.tracks import copies_of_shards, named_settings, settings_by_name
 
 DEFAULT_BULK_SIZE = 1000
 
@@ -21,27 +22,17 @@ def load_shape(tournament: Tournament, contender: Contender) -> tuple[int, int]:
 
 def shards(tournament: Tournament, contender: Contender) -> int:
     """Shards of the index of a contender's laps, replicas included."""
-    settings = index_settings(tournament, contender)
-    return int(settings.get("number_of_shards") or 1) * (1 + int(settings.get("number_of_replicas") or 0))
-
-
-# Track parameters that are index settings, by what Elasticsearch calls those.
-_SETTINGS = {
-    **{name: name for name in ("number_of_shards", "number_of_replicas", "refresh_interval")},
-    "translog_flush_threshold_size": "translog.flush_threshold_size",
-}
+    primaries, copies = copies_of_shards({"index_settings": index_settings(tournament, contender)})
+    return primaries * copies
 
 
 def index_settings(tournament: Tournament, contender: Contender) -> dict[str, Any]:
     """Settings of the index of a contender's laps, without "index.", as far as tournament and level name them.
 
-    Of track parameters those in which plans are interested; ``index_settings`` win over them, and the level over all.
+    Those of the level win over those of track parameters.
     """
     params, level = told(tournament, contender)
-    found = {setting: params[name] for name, setting in _SETTINGS.items() if params.get(name) is not None}
-    for settings in (params.get("index_settings") or {}, level.get("settings") or {}):
-        found |= {name.removeprefix("index."): value for name, value in settings.items()}
-    return found
+    return named_settings(params) | settings_by_name(level.get("settings"))
 
 
 def unasked_processes(tournament: Tournament) -> int:

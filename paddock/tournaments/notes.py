@@ -21,7 +21,7 @@ from paddock.tournaments.cautions import (
     short_laps,
 )
 from paddock.tournaments.clusters import together
-from paddock.tournaments.growth import growth_notes
+from paddock.tournaments.growth import growth_notes, left_merges
 from paddock.tournaments.headroom import headroom_sentence, recorded_headroom, shares, undisturbed
 from paddock.tournaments.laps import CUT_OFF, DONE, FAILED, blocks_done
 from paddock.tournaments.model import FEWEST_FOR_P99, Lap, Tournament
@@ -191,6 +191,7 @@ def _cautions(
     sentences = (
         driver_bound(driver_loads(laps), shares, tournament.driver_processes),
         short_laps(statistics.median(seconds), tournament.lap_documents, "took") if seconds else None,
+        left_merges(laps, tournament),
     )
     yield from (f"{text[0].upper()}{text[1:]}" for text in sentences if text)
     if tournament.different_answers and any(lap.answers for lap in laps):

@@ -20,7 +20,7 @@ from paddock.statistics.starts import (
     start_level,
     start_value,
 )
-from paddock.tournaments.laps import block_of
+from paddock.tournaments.laps import MERGE_WAIT, block_of
 from paddock.tournaments.model import FEWEST_FOR_P99, Absolute, Lap, Metric, Tournament
 
 DOCS_PER_SECOND = Metric("docs/s", "docs/s", True)
@@ -32,7 +32,7 @@ METRICS = {
         Metric("driver CPU s/M docs", "s/M docs", False),
         Metric("GC s/M docs", "s/M docs", False),
         Metric("throttled s/M docs", "s/M docs", False),
-        Metric("merge wait s/M docs", "s/M docs", False),
+        Metric(MERGE_WAIT, "s/M docs", False),
         Metric("bytes/doc", "bytes/doc", False),
         Metric("written bytes/doc", "bytes/doc", False),
         Metric("node memory MiB", "MiB", False),

@@ -9,7 +9,7 @@ from typing import Any
 from paddock.tournaments.durations import Experience, lap_documents, lap_seconds
 from paddock.tournaments.load_shape import index_settings
 from paddock.tournaments.model import Tournament
-from paddock.tracks import read_parameters
+from paddock.tracks import copies_of_shards, read_parameters
 
 _SIZE, _AGE = "translog.flush_threshold_size", "translog.flush_threshold_age"
 _UNITS = {"b": 1, "kb": 2**10, "mb": 2**20, "gb": 2**30, "tb": 2**40}
@@ -32,7 +32,7 @@ def unreached_thresholds(tournament: Tournament, experience: Experience) -> Iter
         size = sizes[contender.name]
         if size is None:
             continue
-        shards = int(settings[contender.name].get("number_of_shards") or 1)
+        shards, _ = copies_of_shards({"index_settings": settings[contender.name]})
         load = each * lap_documents(tournament, contender, experience) / shards
         what = "all slices of a start are" if tournament.growing else "a lap is"
         if load * laps < size:
@@ -53,7 +53,7 @@ def unreached_thresholds(tournament: Tournament, experience: Experience) -> Iter
 
 def _bytes(text: Any) -> float | None:
     """A size as Elasticsearch writes it; None if there is none, or it is none."""
-    found = re.fullmatch(r"([0-9.]+)(b|kb|mb|gb|tb)", str(text).strip().lower())
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)(b|kb|mb|gb|tb)", str(text).strip().lower())
     return float(found[1]) * _UNITS[found[2]] if found else None
 
 

@@ -6,9 +6,13 @@ from paddock.tracks.catalogue import (
     Track,
     check_distribution,
     check_parameters,
+    copies_of_shards,
     load_track,
     load_tracks,
+    named_settings,
     read_parameters,
+    setting_problem,
+    settings_by_name,
     track_names,
 )
 
@@ -18,8 +22,12 @@ __all__ = [
     "Track",
     "check_distribution",
     "check_parameters",
+    "copies_of_shards",
     "load_track",
     "load_tracks",
+    "named_settings",
     "read_parameters",
+    "setting_problem",
+    "settings_by_name",
     "track_names",
 ]

@@ -40,6 +40,14 @@ _KINDS = {
     "list": "a JSON list with at least one entry",
 }
 
+# Index settings that plans and advice look at: the track parameter that sets them, and its kind.
+_SETTINGS = {
+    "number_of_shards": ("number_of_shards", "integer"),
+    "number_of_replicas": ("number_of_replicas", "integer"),
+    "refresh_interval": ("refresh_interval", "duration"),
+    "translog.flush_threshold_size": ("translog_flush_threshold_size", "size"),
+}
+
 
 @dataclass(frozen=True)
 class Challenge:
@@ -246,6 +254,45 @@ def _has_type(kind: str, value: Any) -> bool:
         pattern = _DURATION if kind == "duration" else _SIZE
         return isinstance(value, str | int) and pattern.fullmatch(str(value)) is not None
     return isinstance(value, int if kind == "integer" else str)
+
+
+def named_settings(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Index settings that track parameters name, without "index."; ``index_settings`` win over parameters of their own.
+
+    Of parameters of their own those that plans and advice look at.
+    """
+    found = {setting: params[name] for setting, (name, _) in _SETTINGS.items() if params.get(name) is not None}
+    return found | settings_by_name(params.get("index_settings"))
+
+
+def settings_by_name(settings: Any) -> dict[str, Any]:
+    """Index settings without "index."; none of what is no mapping."""
+    if not isinstance(settings, Mapping):
+        return {}
+    return {name.removeprefix("index."): value for name, value in settings.items()}
+
+
+def copies_of_shards(params: Mapping[str, Any]) -> tuple[int, int]:
+    """Primary shards of an index with these parameters, and copies of each, itself included; 1 where not told."""
+    settings = named_settings(params)
+    return _whole(settings, "number_of_shards", 1), 1 + _whole(settings, "number_of_replicas", 0)
+
+
+def _whole(settings: Mapping[str, Any], name: str, default: int) -> int:
+    text = str(settings.get(name))
+    return int(text) if text.isdecimal() else default
+
+
+def setting_problem(setting: str, value: Any) -> str | None:
+    """What the value of an index setting must be, if it is not; None if it is right, or nothing is known of it.
+
+    :param setting: without "index.".
+    """
+    if setting not in _SETTINGS or value is None:
+        return None
+    _, kind = _SETTINGS[setting]
+    right = str(value).isdecimal() if kind == "integer" else _has_type(kind, value)
+    return None if right else _KINDS[kind]
 
 
 def _check_combinations(known: Mapping[str, Parameter], values: Mapping[str, Any]) -> None:

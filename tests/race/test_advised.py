@@ -40,13 +40,15 @@ def test_the_users_own_log_tells_how_many_documents_a_shard_should_hold() -> Non
     [
         (60, {}, "has a shard of 60.0 GiB"),
         (60, {"number_of_shards": 2}, ""),
+        (60, {"index_settings": {"index.number_of_shards": 2}}, ""),
+        (60, {"rollover": {"max_primary_shard_size": "5gb"}}, ""),
         (60, {"number_of_shards": 12}, "12 primary shards of 5.0 GiB each"),
         (60, {"data_stream": True}, ""),
         (9, {"number_of_shards": 3}, ""),
     ],
 )
 def test_an_index_as_large_as_a_real_one_is_looked_at(gibibytes: int, params: dict[str, Any], words: str) -> None:
-    """Whatever is in it; a data stream may have rolled over, so nobody knows what its shards hold."""
+    """Whatever is in it; a data stream and an alias may have rolled over, so nobody knows what its shards hold."""
     each = 4096
     found = list(shard_advice(a_race(gibibytes * 2**30 / each, each, **params)))
     assert [words in sentence for sentence in found] == ([True] if words else [])

@@ -43,6 +43,13 @@ def test_a_node_with_limits_is_started_by_us() -> None:
     assert "(affinity)" not in printable(race)
 
 
+def test_nodes_that_share_a_core_are_said() -> None:
+    """Two machines of one core would have two."""
+    (note,) = [one for one in prepared("512mheap", "limit-1-core", nodes=2).notes if one.startswith("All 2 nodes")]
+    assert "are held to the same core " in note
+    assert not [one for one in prepared("512mheap", "limit-1-core").notes if one.startswith("All ")]
+
+
 def test_whoever_repeats_it_is_told_of_the_limits() -> None:
     """The printed command starts a node that is held to nothing."""
     (note,) = [one for one in prepared(car_params=CORES).notes if "printed command" in one]

@@ -190,6 +190,12 @@ def test_only_orders_come_from_the_corpus(definition: Write) -> None:
             r"small.yml:\d+: 'indices.memory.index_buffer_size' is a setting of the node",
         ),
         (
+            {"name": "x", "level": {"settings": {"refresh_interval": "soon"}}},
+            r"of 'x' must be a time",
+        ),
+        ({"name": "x", "level": {"settings": {"index.number_of_shards": "two"}}}, r"'x' must be a whole number"),
+        ({"name": "x", "level": {"settings": {"translog.flush_threshold_size": "1.2.3mb"}}}, r"must be a size"),
+        (
             {"name": "x", "level": {"bulksize": 3}},
             r"small.yml:\d+: .*'bulksize' is not known here; perhaps 'bulk_size'",
         ),

@@ -15,7 +15,7 @@ from paddock.errors import FileError
 from paddock.tournaments import TournamentOptions
 from paddock.tournaments.durations import Experience, lap_documents, lap_seconds
 from paddock.tournaments.files import find_file, read_tournament
-from paddock.tournaments.growth import grown_documents, growth_notes
+from paddock.tournaments.growth import grown_documents, growth_notes, left_merges
 from paddock.tournaments.laps import Attempt
 from paddock.tournaments.model import Contender, Lap
 from paddock.tournaments.plan import make_plan, render_plan
@@ -61,6 +61,7 @@ def test_a_tournament_of_slices(fake_laps: Callable[..., None], definition: Call
         ({**SLICES, "force_merge": True}, "'force_merge' looks at the documents of one lap alone"),
         ({**SLICES, "read_back": 3}, "'read_back' looks at the documents of one lap alone"),
         ({**SLICES, "lap_seconds": 0}, "lap_seconds"),
+        ({"metric": "merge wait s/M docs"}, "is that of slices into growing indices"),
         ({"track_params": {"lap_growing": True}}, "'lap_growing' is set by the tournament itself"),
     ],
 )
@@ -99,6 +100,12 @@ def test_the_plan_knows_how_long_slices_are() -> None:
     text = render_plan(plan)
     assert "A lap is a load of 60 s into its contender's own index, which grows through the start." in text
     assert "Caution" not in text
+
+
+def test_slices_that_are_too_short_for_anything_are_told() -> None:
+    """In seconds, of which they are made."""
+    text = render_plan(make_plan(slices(lap_seconds=0.5), 1))
+    assert "slices are expected to take 0.5 s (median), less than 4 s: make lap_seconds longer" in text
 
 
 def test_slices_that_are_too_short_for_their_refreshes_are_told_before() -> None:
@@ -159,8 +166,33 @@ def test_how_a_contender_held_is_said() -> None:
     assert re.search(r"'1s' through its slices: no onset of fluctuation, and -2\d\.\d % within 9 min of load \(-", told)
     more = [replace(lap, start=2) for lap in laps]
     (told,) = list(growth_notes([*laps, *more], slices()))[1:]
-    assert "in 2 starts the rate fell in 2, rose in 0" in told
+    assert "in 2 loads the rate fell in 2, rose in 0" in told
     assert list(growth_notes(laps, replace(slices(), growing=False))) == []
+
+
+def test_merges_that_are_left_to_the_pauses_are_told() -> None:
+    """By contender, in seconds for each second of load; where they are short docs/s has all of them, nearly."""
+    price = "merge wait s/M docs"  # 1,000 documents a lap of 60 s
+
+    def waited(contender: str, seconds: float) -> Lap:
+        return a_lap(1, 1, [1.0], contender=contender, prices={price: seconds * 1000})
+
+    told = left_merges([waited("1s", 6), waited("30s", 120), waited("30s", 0)], slices())
+    assert told is not None
+    assert "0.10 s by '1s', 1.00 s by '30s'" in told
+    assert left_merges([waited("1s", 3), waited("30s", 5)], slices()) is None
+    assert left_merges([], slices()) is None
+
+
+def test_a_start_that_was_cut_off_is_two_loads() -> None:
+    """What goes on begins with a warm-up of its own, whose cold seconds are no dip in the middle of one load."""
+    flat = list(1000 * np.exp(np.random.default_rng(3).normal(0, 0.02, 900)))
+    cold = [a_lap(1, block, [50.0] * 60, warmup=True) for block in (1, 2)]
+    first, second = (
+        [a_lap(1, block, flat[60 * block : 60 * block + 60]) for block in blocks] for blocks in (range(6), range(6, 12))
+    )
+    (told,) = list(growth_notes([*cold, *first, *cold, *second], slices()))[1:]
+    assert "in 2 loads the rate fell in 0, rose in 0" in told
 
 
 def test_the_shipped_tournament() -> None:
