@@ -21,12 +21,11 @@ from paddock.rally.leftovers import MARK, RaceProcesses
 from paddock.rally.nodes import Nodes
 from paddock.rally.privileges import Identity
 from paddock.rally.request import OPTIONS_VARIABLE
-from tests.machine import wait_until
+from tests.machine import PATIENCE, wait_until
 from tests.rally.test_clusters import free_ports, installer, two_clusters
 
 Installer = Callable[..., None]
 __all__ = ["installer"]
-PATIENCE = 30.0
 
 
 def test_an_installation_that_takes_for_ever_is_told(installer: Installer, monkeypatch: pytest.MonkeyPatch) -> None:
