@@ -12,6 +12,7 @@ from typing import Any
 
 import yaml
 
+from paddock.cars import known_cars
 from paddock.chains import ChainOptions, carrying
 from paddock.chains.model import DEFAULT_CONTENDER, FINAL, GO_ON, Chain, Settings, Step
 from paddock.errors import FileError, UsageError, unknown
@@ -278,25 +279,60 @@ def _check(path: Path, chain: Chain, options: ChainOptions) -> None:
     """Check every step, and that none of them varies what a winner before it brings.
 
     :raises FileError: if one does.
+    :raises UsageError: as ``_check_default``.
     """
-    varies: dict[str, set[str]] = {}
+    held: dict[str, Tournament] = {}
     asked = tournament_options(options)
     for step in chain.steps:
         if not step.tournament:
             continue
         content = carrying.carried_into(step.content, chain.default)
-        tournament = read_step(step, content, asked)
+        tournament = held[step.name] = read_step(step, content, asked)
         if chain.default.track_params:
             check_parameters(load_track(tournament.track), chain.default.track_params)
-        own = varies[step.name] = carrying.varied(tournament)
-        for other in step.winners_of:
-            if twice := own & varies.get(other, set()):
-                raise FileError(
-                    path,
-                    f"the steps '{other}' and '{step.name}' both vary {' and '.join(sorted(twice))}, so the winner of "
-                    f"the first cannot be in all contenders of the second: leave '{other}' out of its winners_of, or "
-                    f"one of the two out.",
-                    line_with(path, step.tournament) if path.exists() else None,
-                )
+        _check_default(step, content, chain.default)
+        for other in (held[name] for name in step.winners_of if name in held):
+            if problem := _collision(other, step, tournament, chain.default):
+                place = line_with(path, step.tournament) if path.exists() else None
+                raise FileError(path, f"{problem}: leave '{other.name}' out of its winners_of, or one out.", place)
     if chain.final is not None:
         read_step(chain.final, final_content(chain, Settings(level={"bulk_size": 999})), asked)
+
+
+def _collision(other: Tournament, step: Step, tournament: Tournament, default: Settings) -> str | None:
+    """Why the winner of another tournament cannot be in all contenders of a step; None if it can."""
+    if twice := carrying.varied(tournament) & carrying.varied(other):
+        return (
+            f"the steps '{other.name}' and '{step.name}' both vary {' and '.join(sorted(twice))}, so the winner of the "
+            f"first cannot be in all contenders of the second"
+        )
+    before = carrying.variables_told(carrying.carried_into(step.content, default))
+    for one in other.contenders:
+        brought = carrying.combined(default, carrying.won(other, one.name))
+        after = carrying.variables_told(carrying.carried_into(step.content, brought))
+        if lost := set().union(*(before[name] - after[name] for name in before)):
+            return (
+                f"the cars of '{one.name}', if it wins '{other.name}', take the place of what sets "
+                f"{' and '.join(sorted(lost))} for the contenders of '{step.name}'"
+            )
+    return None
+
+
+def _check_default(step: Step, content: Mapping[str, Any], default: Settings) -> None:
+    """Check that no contender's cars take a part of the default's away, such as limits, beside what they set.
+
+    :param content: of the step's tournament file, with the default in it.
+    :raises UsageError: if one does; its gain would be that of other hardware.
+    """
+    cars = known_cars()
+    told = {name: (value, car) for car in default.cars for name, value in cars[car].variables.items()}
+    for contender, own in carrying.variables_told(content).items():
+        lost = {name: value for name, value in told.items() if name not in own}
+        if lost:
+            names = ",".join(dict.fromkeys(car for _, car in lost.values()))
+            pairs = ",".join(f"{name}:{value}" for name, (value, _) in lost.items())
+            raise UsageError(
+                f"--car has {names}, whose place is taken by the cars of '{contender}' in the step '{step.name}', "
+                f"which set no {' and no '.join(lost)}: it would win or lose by that. Give --car-params {pairs} in the "
+                f"place of {names}."
+            )

@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 import yaml
 
+from paddock.cars import combine, known_cars
 from paddock.chains import ChainOptions
+from paddock.chains.carrying import carried_into
 from paddock.chains.command import TUNE, chain_for
-from paddock.chains.files import chain_names, read_chain
-from paddock.chains.model import FINAL
+from paddock.chains.files import chain_names, final_content, read_chain, read_step, tournament_options
+from paddock.chains.model import FINAL, Settings
 from paddock.errors import FileError, UsageError
 
 Write = Callable[..., Path]
@@ -96,7 +98,7 @@ HEAP: dict[str, Any] = {"tournament": "heap"}
         ([{**HEAP, "name": FINAL}], {}, r"is that of the last tournament"),
         ([{**HEAP, "needs": ["gc"]}], {}, r"'gc' in needs, which is no step before it"),
         ([HEAP, {"tournament": "gc", "winners_of": ["gc"]}], {}, r"name one of heap"),
-        ([HEAP, {**HEAP, "name": "again"}], {}, r"own\.yml:\d+: the steps 'heap' and 'again' both vary the car"),
+        ([HEAP, {**HEAP, "name": "again"}], {}, r"own\.yml:\d+: the steps 'heap' and 'again' both vary .* and the car"),
         ([{**HEAP, "contenders": ["1 GiB", "3 GiB"]}], {}, r"no contender '3 GiB'"),
         ([{**HEAP, "grid": {"clients": [1]}}], {}, r"no factor 'clients'"),
         ([{"tournament": "study-refresh-interval", "quick": True, "changes": {"blocks": 0}}], {}, r"blocks"),
@@ -116,6 +118,66 @@ def test_bad_files_are_told_what_is_wrong(
     """One sentence each, before anything is started."""
     with pytest.raises(UsageError, match=sentence):
         read_chain(str(chain_file(*steps, **more)))
+
+
+def compared(tournament: str, name: str, **told: Any) -> dict[str, Any]:
+    """A step that compares two values, each a contender."""
+    ((key, values),) = told.items()
+    contenders = [{"name": one, key: value} for one, value in zip("ab", values, strict=True)]
+    return {"tournament": tournament, "name": name, "changes": {"baseline": "a", "contenders": contenders}}
+
+
+HEAP_SIZES = compared("heap", "own", car_params=[{"heap_size": "1g"}, {"heap_size": "2g"}])
+REFRESHES = compared("refresh-interval", "own", track_params=[{"refresh_interval": "1s"}, {"refresh_interval": "30s"}])
+OTHER_SETTINGS = [{"index_settings": {"index.refresh_interval": one}} for one in ("1s", "30s")]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "what"),
+    [
+        (HEAP_SIZES, "heap", "car variable heap_size"),
+        (REFRESHES, "refresh-interval", "index.refresh_interval"),
+        (compared("refresh-interval", "own", track_params=OTHER_SETTINGS), "refresh-interval", "index.refresh"),
+        (compared("bulk-size", "own", track_params=[{"bulk_size": 10}, {"bulk_size": 20}]), "bulk-size", "bulk_size"),
+    ],
+)
+def test_the_same_factor_twice_is_refused_however_it_is_written(
+    chain_file: Write, first: dict[str, Any], second: str, what: str
+) -> None:
+    """A car or a car variable, a level or a track parameter: the winner could not be in all contenders after it."""
+    for steps in ((first, {"tournament": second}), ({"tournament": second}, first)):
+        with pytest.raises(FileError, match=f"both vary {what}"):
+            read_chain(str(chain_file(*steps)))
+
+
+def test_a_profile_whose_limits_contenders_would_lose_is_refused(chain_file: Write) -> None:
+    """A heap that wins because it is held without the default's limits has gained nothing; as variables they stay."""
+    step = {**HEAP, "contenders": ["512 MiB", "1 GiB"]}
+    file = str(chain_file(step, {"tournament": "index-buffer"}))
+    told = (
+        r"--car has m1-small, whose place .* '512 MiB' in the step 'heap', which set no processors and no limit_cores"
+    )
+    with pytest.raises(UsageError, match=told):
+        read_chain(file, ChainOptions(car=("m1-small",)))
+    limits = {"processors": 1, "limit_cores": 1, "limit_memory": "1740m"}
+    chain, _ = read_chain(file, ChainOptions(car_params=limits))
+    asked = tournament_options(ChainOptions())
+    last = final_content(chain, Settings(cars=("512mheap",)))
+    for one, content in ((chain.steps[0], chain.steps[0].content), (chain.final, last)):
+        assert one is not None
+        held = read_step(one, carried_into(content, chain.default), asked)
+        made = [combine(held.cars_of(each), known_cars(), held.car_params_of(each)) for each in held.contenders]
+        assert {(each.limits.cores, each.limits.memory_bytes, each.processors) for each in made} == {(1, 1740 << 20, 1)}
+        assert len({each.heap_bytes for each in made}) == 2
+    read_chain(str(chain_file({"tournament": "index-buffer"})), ChainOptions(car=("m1-small",)))
+
+
+def test_a_profile_that_all_contenders_of_a_step_have_is_not_replaced_by_a_winner(chain_file: Write) -> None:
+    """The step's own cars bring limits; a heap that won before would take them away."""
+    bound = {"tournament": "refresh-interval", "changes": {"cars": ["m1-small"]}}
+    with pytest.raises(FileError, match=r"take the place of what sets limit_cores and limit_memory and processors"):
+        read_chain(str(chain_file(HEAP, bound)))
+    read_chain(str(chain_file(HEAP, {**bound, "winners_of": []})))
 
 
 def test_the_same_factor_twice_is_allowed_where_neither_builds_on_the_other(chain_file: Write) -> None:
