@@ -10,6 +10,7 @@ from typing import Any
 
 from paddock.cars import combine, known_cars
 from paddock.chains.model import DEFAULT_CONTENDER, TUNED_CONTENDER, Settings, Step
+from paddock.errors import unknown
 from paddock.race import DEFAULT_CARS
 from paddock.tournaments.model import Contender, Tournament
 
@@ -146,8 +147,14 @@ def _text(value: Any) -> str:
 
 
 def with_cars(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...]:
-    """The first cars, and in the place of those that set the same the second ones."""
+    """The first cars, and in the place of those that set the same the second ones.
+
+    :raises UsageError: if there is no such car.
+    """
     cars = known_cars()
+    for name in (*first, *second):
+        if name not in cars:
+            raise unknown("car", name, cars, "./inv cars")
     told = set().union(*(_car_atoms(cars[name]) for name in second)) if second else set()
     return (*(name for name in first if name not in second and not _car_atoms(cars[name]) & told), *second)
 

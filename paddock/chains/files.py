@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,10 @@ import yaml
 from paddock.cars import known_cars
 from paddock.chains import ChainOptions, carrying
 from paddock.chains.model import DEFAULT_CONTENDER, FINAL, GO_ON, Chain, Settings, Step
+from paddock.corpora.store import documents_of, track_of
 from paddock.errors import FileError, UsageError, unknown
 from paddock.files import checksum, replacing
 from paddock.plain_values import separated
-from paddock.race import RaceOptions
 from paddock.structured_files import read_yaml
 from paddock.tournaments import TournamentOptions
 from paddock.tournaments.files import FOLDER as TOURNAMENTS
@@ -30,6 +31,7 @@ from paddock.tracks import check_parameters, load_track, track_names
 # Not beside the tournaments themselves: what lies there is taken for one.
 FOLDER = TOURNAMENTS / "chains"
 DEFAULT_TRACK = "apache"
+LONGEST = 100_000  # minutes
 # Of the last tournament; its blocks and starts are made to fit the minutes that are left.
 _FINAL: Mapping[str, Any] = {
     "description": "What the chain found, and what there was before",
@@ -61,6 +63,8 @@ def read_chain(name: str, options: ChainOptions | None = None) -> tuple[Chain, P
     options = options or ChainOptions()
     if "," in name:
         names = separated(name)
+        if not names:
+            raise UsageError("Which tournaments? Write their names with commas between them, heap,index-buffer.")
         content: dict[str, Any] = {
             "question": f"What do {', '.join(names)} come to, one after the other?",
             "steps": [{"tournament": one} for one in names],
@@ -69,26 +73,32 @@ def read_chain(name: str, options: ChainOptions | None = None) -> tuple[Chain, P
     else:
         path = find_chain_file(name)
         content = read_yaml(path, "chain")
+        _refuse_no_numbers(path, content)
     place = path or Path("chain")
     if options.track and options.track not in track_names():
         raise unknown("track", options.track, track_names(), "./inv tracks")
-    track = options.track or content.get("track")
+    corpus = content.get("corpus")
+    track = options.track or content.get("track") or (track_of(corpus) if corpus and not options.corpus else None)
     default = Settings(options.car, options.car_params, {}, options.params, _node(options))
     steps: list[Step] = []
     for told in content["steps"]:
-        steps.append(_step(place, told, track, content.get("corpus"), [one.name for one in steps]))
+        steps.append(_step(place, told, track, corpus, [one.name for one in steps]))
     final = None
     if content.get("final") is not False:
         told = dict(content.get("final", {}))
         own = {"track": track or _track_of(steps), **_FINAL, **_shared(steps), **told, "budget_minutes": 60}
         own.pop("weight", None)
-        if content.get("corpus"):
-            own["corpus"] = content["corpus"]
+        if corpus:
+            own["corpus"] = corpus
         names_before = tuple(one.name for one in steps if one.tournament)
         weight = float(told.get("weight", 1.0))
         final = Step(FINAL, FINAL, own, weight=weight, winners_of=names_before)
     budgets = [float(one.content["budget_minutes"]) if one.tournament else one.minutes for one in steps]
-    minutes = options.budget or content.get("budget_minutes") or sum(budgets) + (60 if final else 0)
+    minutes = options.budget
+    if minutes is None:
+        minutes = content.get("budget_minutes", sum(budgets) + (60 if final else 0))
+    elif not 0 < minutes <= LONGEST:
+        raise UsageError(f"--budget wants minutes, more than 0 and at most {LONGEST:,}, not {minutes:g}.")
     chain = Chain(
         name=path.stem if path else "-".join(one.name for one in steps)[:60],
         question=content["question"],
@@ -121,6 +131,18 @@ def find_chain_file(name_or_path: str) -> Path:
     return FOLDER / f"{name_or_path}.yml"
 
 
+def _refuse_no_numbers(path: Path, content: Any, place: str = "") -> None:
+    """YAML has .nan and .inf, which no schema refuses everywhere.
+
+    :raises FileError: if there is one.
+    """
+    if isinstance(content, float) and not math.isfinite(content):
+        raise FileError(path, f"{content} is no number to reckon with: write another (at '{place}').")
+    pairs = content.items() if isinstance(content, Mapping) else enumerate(content) if isinstance(content, list) else ()
+    for key, value in pairs:
+        _refuse_no_numbers(path, value, f"{place}.{key}" if place else str(key))
+
+
 def _node(options: ChainOptions) -> dict[str, Any]:
     """What the default configuration's node has by the options."""
     told = {name: getattr(options, name) for name in ("version", "engine", "java", "data_path")}
@@ -146,10 +168,6 @@ def _step(path: Path, told: Mapping[str, Any], track: str | None, corpus: str | 
     if "race" in told:
         name = told.get("name") or told["race"].get("challenge", "race")
         race = {**({"track": track} if track else {}), **({"corpus": corpus} if corpus else {}), **told["race"]}
-        known = [one.name for one in fields(RaceOptions)]
-        for option in race:
-            if option not in known or option in ("race_id", "user_tags"):
-                raise FileError(path, str(unknown("option of a race", option, known, "./inv race --help")))
         step = Step(name, None, {}, race, minutes=float(told.get("minutes", 3.0)))
     else:
         file = find_tournament_file(told["tournament"])
@@ -286,10 +304,14 @@ def _check(path: Path, chain: Chain, options: ChainOptions) -> None:
     for step in chain.steps:
         if not step.tournament:
             continue
+        if chain.default:  # which is put into a file that is right
+            read_step(step, step.content, asked)
         content = carrying.carried_into(step.content, chain.default)
         tournament = held[step.name] = read_step(step, content, asked)
         if chain.default.track_params:
             check_parameters(load_track(tournament.track), chain.default.track_params)
+        if tournament.corpus:
+            documents_of(tournament.track, tournament.corpus)  # which says if there is none
         _check_default(step, content, chain.default)
         for other in (held[name] for name in step.winners_of if name in held):
             if problem := _collision(other, step, tournament, chain.default):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import pytest
 import yaml
@@ -16,6 +17,8 @@ from paddock.chains.command import TUNE, chain_for
 from paddock.chains.files import chain_names, final_content, read_chain, read_step, tournament_options
 from paddock.chains.model import FINAL, Settings
 from paddock.errors import FileError, UsageError
+from paddock.race import RaceOptions
+from paddock.structured_files import load_schema
 
 Write = Callable[..., Path]
 
@@ -105,7 +108,24 @@ HEAP: dict[str, Any] = {"tournament": "heap"}
         ([{**HEAP, "changes": {"colour": "red"}}], {}, r"The step 'heap': .*colour"),
         ([{**HEAP, "changes": {"baseline": "1 MiB"}}], {}, r"The step 'heap': the baseline is none"),
         ([{**HEAP, "minutes": 4}], {}, r"own\.yml:\d+: 'race' is a dependency of 'minutes'"),
-        ([{"race": {"chalenge": "ingest"}}], {}, r"no option of a race 'chalenge'\. Did you mean 'challenge'"),
+        ([{"race": {"chalenge": "ingest"}}], {}, r"own\.yml:\d+: .*'chalenge' is not known here; perhaps 'challenge'"),
+        ([{"race": {"race_id": "mine"}}], {}, r"own\.yml:\d+: the key 'race_id' is not known here"),
+        ([{"race": {"challenge": 5}}], {}, r"own\.yml:\d+: 'challenge' must be a text"),
+        ([{"race": {"car": [5]}}], {}, r"own\.yml:\d+: '0' must be a text"),
+        ([{"race": {"car": {"a": "b"}}}], {}, r"own\.yml:\d+: 'car' must be a text or a list"),
+        ([{"race": {"params": "bulk_size:5"}}], {}, r"own\.yml:\d+: 'params' must be an object"),
+        ([{"race": {"car_params": ["a"]}}], {}, r"own\.yml:\d+: 'car_params' must be an object"),
+        ([{"race": {"documents": "many"}}], {}, r"own\.yml:\d+: 'documents' must be a whole number"),
+        ([{"race": {"nodes": 9}}], {}, r"own\.yml:\d+: 9 is greater than the maximum of 8"),
+        ([{"race": {"test_mode": "maybe"}}], {}, r"own\.yml:\d+: 'test_mode' must be true or false"),
+        ([{"race": {}, "minutes": math.inf}], {}, r"own\.yml:\d+: inf is greater than the maximum"),
+        ([{**HEAP, "weight": math.nan}], {}, r"own\.yml: nan is no number to reckon with.*'steps\.0\.weight'"),
+        ([{**HEAP, "changes": {"margin": math.inf}}], {}, r"own\.yml: inf is no number.*'steps\.0\.changes\.margin'"),
+        ([HEAP], {"budget_minutes": math.inf}, r"own\.yml:\d+: inf is greater than the maximum"),
+        ([HEAP], {"budget_minutes": math.nan}, r"own\.yml: nan is no number"),
+        ([HEAP], {"final": {"weight": math.inf}}, r"own\.yml:\d+: inf is greater than the maximum"),
+        ([HEAP], {"corpus": "nobody"}, r"There is no corpus 'nobody'"),
+        ([{**HEAP, "changes": {"corpus": "nobody"}}], {}, r"There is no corpus 'nobody'"),
         ([{"race": {}, "tournament": "heap"}], {}, r"own\.yml:\d+"),
         ([], {}, r"own\.yml:\d+"),
         ([HEAP], {"on_failure": "panic"}, r"own\.yml:\d+: .*panic"),
@@ -118,6 +138,22 @@ def test_bad_files_are_told_what_is_wrong(
     """One sentence each, before anything is started."""
     with pytest.raises(UsageError, match=sentence):
         read_chain(str(chain_file(*steps, **more)))
+
+
+def test_the_schema_knows_the_options_of_a_race() -> None:
+    """All of them, with the numbers that they may be, but for those that the chain sets itself."""
+    known = load_schema("chain")["definitions"]["race"]["properties"]
+    hints = get_type_hints(RaceOptions, include_extras=True)
+    assert set(known) == set(hints) - {"race_id", "user_tags"}
+    for name, told in known.items():
+        _kind, _help, least, most = (*get_args(hints[name]), None, None)[:4]
+        assert (told.get("minimum"), told.get("maximum")) == (least, most)
+
+
+def test_a_corpus_brings_its_track(chain_file: Write) -> None:
+    """In the file as with --corpus."""
+    chain, _ = read_chain(str(chain_file(HEAP, corpus="app-logs")))
+    assert (chain.steps[0].content["corpus"], chain.steps[0].content["track"]) == ("app-logs", "app-logs")
 
 
 def compared(tournament: str, name: str, **told: Any) -> dict[str, Any]:
@@ -195,6 +231,11 @@ def test_the_same_factor_twice_is_allowed_where_neither_builds_on_the_other(chai
         ("tune-hour", ChainOptions(track="apach"), r"no track 'apach'"),
         ("tune-hour", ChainOptions(params={"bulk_sice": 1}), r"bulk_sice.*bulk_size"),
         ("heap,versions", ChainOptions(version="8.8.2"), r"--version would change"),
+        (",", ChainOptions(), r"Which tournaments\?"),
+        ("tune-hour", ChainOptions(budget=0), r"--budget wants minutes, more than 0 and at most 100,000, not 0"),
+        ("tune-hour", ChainOptions(budget=math.nan), r"--budget wants minutes.* not nan"),
+        ("tune-hour", ChainOptions(budget=math.inf), r"--budget wants minutes.* not inf"),
+        ("tune-hour", ChainOptions(car=("4gheep",)), r"no car '4gheep'\. Did you mean '4gheap'"),
     ],
 )
 def test_bad_words_are_told_what_is_wrong(name: str, options: ChainOptions, sentence: str) -> None:
