@@ -90,6 +90,15 @@ def _one_name(told: str) -> set[str]:
     return set(several.get(name, (same.get(name, told),)))
 
 
+def names_set(settings: Settings) -> set[str]:
+    """What the settings set, by the names that ``varied`` has."""
+    cars, parameters = known_cars(), track_parameters(settings)
+    told = {f"car variable {name}" for car in settings.cars for name in cars[car].variables}
+    told |= {f"car variable {name}" for name in settings.car_params} | set(settings.node)
+    told |= {one for name in parameters for one in _one_name(f"track parameter {name}")}
+    return told | {_full(name) for name in parameters.get("index_settings", {})}
+
+
 def won(tournament: Tournament, winner: str) -> Settings:
     """What the contender of that name has that not all have."""
     contender = next(one for one in tournament.contenders if one.name == winner)

@@ -353,4 +353,4 @@ def render_preview(chain: Chain, expected: Preview) -> str:
     lines.append(
         f"The budget is {chain.budget_minutes:g} minutes; what a step leaves of its own goes to those after it."
     )
-    return "\n".join(lines)
+    return "\n".join([*lines, *chain.notes])

@@ -26,7 +26,7 @@ from paddock.tournaments.files import FOLDER as TOURNAMENTS
 from paddock.tournaments.files import find_file as find_tournament_file
 from paddock.tournaments.files import line_with, read_tournament, tournament_names
 from paddock.tournaments.model import Tournament
-from paddock.tracks import check_parameters, load_track, track_names
+from paddock.tracks import check_parameters, load_track, read_parameters, track_names
 
 # Not beside the tournaments themselves: what lies there is taken for one.
 FOLDER = TOURNAMENTS / "chains"
@@ -110,8 +110,9 @@ def read_chain(name: str, options: ChainOptions | None = None) -> tuple[Chain, P
         notes=tuple(content.get("notes", ())),
         checksum=checksum(path) if path else "",
     )
-    _check(place, chain, options)
-    return chain, path
+    held = _check(place, chain, options)
+    left_out = (_default_left_out(chain, held[one.name]) for one in chain.steps if one.name in held)
+    return replace(chain, notes=(*chain.notes, *(note for note in left_out if note))), path
 
 
 def find_chain_file(name_or_path: str) -> Path:
@@ -293,9 +294,10 @@ def stand_in(chain: Chain, options: ChainOptions) -> Settings:
     return Settings(level={"bulk_size": 999})
 
 
-def _check(path: Path, chain: Chain, options: ChainOptions) -> None:
+def _check(path: Path, chain: Chain, options: ChainOptions) -> dict[str, Tournament]:
     """Check every step, and that none of them varies what a winner before it brings.
 
+    :returns: the tournaments of the steps that have one, by the step's name.
     :raises FileError: if one does.
     :raises UsageError: as ``_check_default``.
     """
@@ -319,6 +321,22 @@ def _check(path: Path, chain: Chain, options: ChainOptions) -> None:
                 raise FileError(path, f"{problem}: leave '{other.name}' out of its winners_of, or one out.", place)
     if chain.final is not None:
         read_step(chain.final, final_content(chain, Settings(level={"bulk_size": 999})), asked)
+    return held
+
+
+def _default_left_out(chain: Chain, tournament: Tournament) -> str | None:
+    """A sentence, where a tournament varies what the default configuration sets and no contender has that."""
+    if not carrying.names_set(chain.default) & carrying.varied(tournament):
+        return None
+    parameters = {one.name: one.default for one in read_parameters(tournament.track)}
+    brought = (carrying.won(tournament, one.name) for one in tournament.contenders)
+    if not all(carrying.without_defaults(one, chain.default, parameters) for one in brought):
+        return None
+    against = "the last tournament alone compares with that" if chain.final else "nothing is compared with that"
+    return (
+        f"No contender of '{tournament.name}' is the default configuration ({carrying.said(chain.default)}): the step "
+        f"compares with {tournament.baseline}, and {against}."
+    )
 
 
 def _collision(other: Tournament, step: Step, tournament: Tournament, default: Settings) -> str | None:

@@ -208,6 +208,34 @@ def test_a_profile_whose_limits_contenders_would_lose_is_refused(chain_file: Wri
     read_chain(str(chain_file({"tournament": "index-buffer"})), ChainOptions(car=("m1-small",)))
 
 
+@pytest.mark.parametrize(
+    ("options", "left_out"),
+    [
+        (ChainOptions(), []),
+        (ChainOptions(params={"refresh_interval": "30s"}), []),
+        (ChainOptions(car=("2gheap", "index-buffer-40")), []),
+        (ChainOptions(car=("4gheap",)), [("heap", "cars 4gheap", "1 GiB")]),
+        (ChainOptions(car=("index-buffer-20",)), [("index-buffer", "cars index-buffer-20", "10 %")]),
+        (
+            ChainOptions(params={"bulk_size": 5000}),
+            [("bulk-size-and-clients", "bulk_size 5000", "bulk size 1000, clients 8")],
+        ),
+        (ChainOptions(params={"bulk_size": 500, "bulk_indexing_clients": 2}), []),
+    ],
+)
+def test_a_default_that_no_contender_is_is_said(options: ChainOptions, left_out: list[tuple[str, str, str]]) -> None:
+    """In the notes, which preview and page show: a step that varies what --car and --params set compares without it."""
+    plain, _ = read_chain("tune-hour")
+    chain, _ = read_chain("tune-hour", options)
+    told = [
+        f"No contender of '{step}' is the default configuration ({default}): the step compares with {baseline}, and "
+        f"the last tournament alone compares with that."
+        for step, default, baseline in left_out
+    ]
+    assert list(chain.notes) == [*plain.notes, *told]
+    assert len(plain.notes) == 1
+
+
 def test_a_profile_that_all_contenders_of_a_step_have_is_not_replaced_by_a_winner(chain_file: Write) -> None:
     """The step's own cars bring limits; a heap that won before would take them away."""
     bound = {"tournament": "refresh-interval", "changes": {"cars": ["m1-small"]}}

@@ -105,6 +105,12 @@ def test_a_last_tournament_that_fails_is_said_where_that_ends_the_chain(
     assert told in one_sentence(done)
 
 
+def test_a_preview_says_where_the_default_is_no_contender() -> None:
+    """Before an hour is spent on what it is not compared with."""
+    done = run_here("tune", "--dry-run", "--budget", "60", "--car", "4gheap")
+    assert "No contender of 'heap' is the default configuration (cars 4gheap)" in done.stdout
+
+
 def test_a_chain_is_listed_and_has_its_page_made_anew() -> None:
     """In ./inv chains and ./inv results; ./inv report writes the page, ./inv compare says why not."""
     result = held()
