@@ -341,7 +341,9 @@ def _default_left_out(chain: Chain, tournament: Tournament) -> str | None:
 
 def _collision(other: Tournament, step: Step, tournament: Tournament, default: Settings) -> str | None:
     """Why the winner of another tournament cannot be in all contenders of a step; None if it can."""
-    if twice := carrying.varied(tournament) & carrying.varied(other):
+    own = carrying.varied(tournament)
+    taken = {"index.codec"} if "index.mode" in own else set()  # mode logsdb chooses its own
+    if twice := (own | taken) & carrying.varied(other):
         return (
             f"the steps '{other.name}' and '{step.name}' both vary {' and '.join(sorted(twice))}, so the winner of the "
             f"first cannot be in all contenders of the second"

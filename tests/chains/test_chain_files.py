@@ -186,6 +186,15 @@ def test_the_same_factor_twice_is_refused_however_it_is_written(
             read_chain(str(chain_file(*steps)))
 
 
+def test_a_codec_is_not_carried_into_modes_of_which_one_takes_it_away(chain_file: Write) -> None:
+    """The other way round it is: a codec is told apart in the mode that won."""
+    codecs = compared("heap", "codecs", level=[{"codec": "default"}, {"codec": "best_compression"}])
+    modes = compared("heap", "modes", level=[{"mode": "standard"}, {"mode": "logsdb"}])
+    with pytest.raises(FileError, match=r"both vary index\.codec"):
+        read_chain(str(chain_file(codecs, modes)))
+    read_chain(str(chain_file(modes, codecs)))
+
+
 def test_a_profile_whose_limits_contenders_would_lose_is_refused(chain_file: Write) -> None:
     """A heap that wins because it is held without the default's limits has gained nothing; as variables they stay."""
     step = {**HEAP, "contenders": ["512 MiB", "1 GiB"]}
@@ -205,7 +214,15 @@ def test_a_profile_whose_limits_contenders_would_lose_is_refused(chain_file: Wri
         made = [combine(held.cars_of(each), known_cars(), held.car_params_of(each)) for each in held.contenders]
         assert {(each.limits.cores, each.limits.memory_bytes, each.processors) for each in made} == {(1, 1740 << 20, 1)}
         assert len({each.heap_bytes for each in made}) == 2
-    read_chain(str(chain_file({"tournament": "index-buffer"})), ChainOptions(car=("m1-small",)))
+
+
+def test_a_profile_stays_in_both_contenders_of_the_last_tournament(chain_file: Write) -> None:
+    """What won beside it changes nothing of its limits."""
+    chain, _ = read_chain(str(chain_file({"tournament": "index-buffer"})), ChainOptions(car=("m1-small",)))
+    assert chain.final is not None
+    content = carried_into(final_content(chain, Settings(cars=("index-buffer-40",))), chain.default)
+    held = read_step(chain.final, content, tournament_options(ChainOptions()))
+    assert [held.cars_of(one) for one in held.contenders] == [("m1-small",), ("m1-small", "index-buffer-40")]
 
 
 @pytest.mark.parametrize(
