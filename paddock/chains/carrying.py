@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from paddock.cars import known_cars
+from paddock.cars import combine, known_cars
 from paddock.chains.model import DEFAULT_CONTENDER, TUNED_CONTENDER, Settings, Step
+from paddock.errors import unknown
 from paddock.race import DEFAULT_CARS
 from paddock.tournaments.model import Contender, Tournament
 
@@ -74,8 +75,28 @@ def differences(tournament: Tournament) -> dict[str, set[str]]:
 
 
 def varied(tournament: Tournament) -> set[str]:
-    """All of that together."""
-    return set().union(*differences(tournament).values())
+    """All of that together, each by one name, wherever a contender has it: "clients", "index.refresh_interval"."""
+    return {name for told in set().union(*differences(tournament).values()) for name in _one_name(told)}
+
+
+def _one_name(told: str) -> set[str]:
+    """The names of what a level or a track parameter of that name sets."""
+    name = told.removeprefix("track parameter ")
+    same = {parameter: setting for setting, parameter in _PARAMETERS.items()}
+    same |= {parameter: key for key, parameter in _LOAD.items()}
+    several = {"mode": ("index.mode", "index.mapping.source.mode"), "sort": ("index.sort.field", "index.sort.order")}
+    if name == "index_settings":
+        return set()  # what is in it is told one by one
+    return set(several.get(name, (same.get(name, told),)))
+
+
+def names_set(settings: Settings) -> set[str]:
+    """What the settings set, by the names that ``varied`` has."""
+    cars, parameters = known_cars(), track_parameters(settings)
+    told = {f"car variable {name}" for car in settings.cars for name in cars[car].variables}
+    told |= {f"car variable {name}" for name in settings.car_params} | set(settings.node)
+    told |= {one for name in parameters for one in _one_name(f"track parameter {name}")}
+    return told | {_full(name) for name in parameters.get("index_settings", {})}
 
 
 def won(tournament: Tournament, winner: str) -> Settings:
@@ -113,9 +134,12 @@ def _atoms(tournament: Tournament, contender: Contender) -> dict[str, Any]:
     found |= {_full(name): value for name, value in level.get("settings", {}).items()}
     if contender.cars is not None or any(one.cars is not None for one in tournament.contenders):
         cars = known_cars()
-        found |= {atom: car for car in tournament.cars_of(contender) for atom in _car_atoms(cars[car])}
+        for car in tournament.cars_of(contender):
+            found |= dict.fromkeys(_car_atoms(cars[car]), car)
+            found |= {f"car variable {name}": value for name, value in cars[car].variables.items()}
     found |= {f"car variable {name}": value for name, value in contender.car_params.items()}
     found |= {f"track parameter {name}": value for name, value in contender.track_params.items()}
+    found |= {_full(name): value for name, value in contender.track_params.get("index_settings", {}).items()}
     return found | {name: getattr(contender, name) for name in _NODE if getattr(contender, name) is not None}
 
 
@@ -132,8 +156,14 @@ def _text(value: Any) -> str:
 
 
 def with_cars(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...]:
-    """The first cars, and in the place of those that set the same the second ones."""
+    """The first cars, and in the place of those that set the same the second ones.
+
+    :raises UsageError: if there is no such car.
+    """
     cars = known_cars()
+    for name in (*first, *second):
+        if name not in cars:
+            raise unknown("car", name, cars, "./inv cars")
     told = set().union(*(_car_atoms(cars[name]) for name in second)) if second else set()
     return (*(name for name in first if name not in second and not _car_atoms(cars[name]) & told), *second)
 
@@ -317,6 +347,16 @@ def in_force(settings: Settings) -> dict[str, Any]:
     return told | parameters | others
 
 
+def variables_told(content: Mapping[str, Any]) -> dict[str, set[str]]:
+    """The car variables that are set for every contender of a tournament file, by the contender; "" in a grid."""
+    cars, found = known_cars(), {}
+    for one in content.get("contenders", [{"name": ""}]):
+        told = {*content.get("car_params", {}), *one.get("car_params", {})}
+        chosen = one.get("cars", content.get("cars", DEFAULT_CARS))
+        found[one["name"]] = told.union(*(cars[name].variables for name in chosen if name in cars))
+    return found
+
+
 def unbearable(tournament: Tournament) -> str | None:
     """Why the winner of a tournament could not be carried on; None if it can."""
     return (
@@ -324,8 +364,14 @@ def unbearable(tournament: Tournament) -> str | None:
         if _MAPPING in varied(tournament)
         else "its contenders are clusters that are there, which nothing can be carried to"
         if any(one.target_hosts for one in tournament.contenders)
+        else "its contenders differ in the limits of their nodes, which are other hardware and no setting"
+        if len({_limits(tournament, one) for one in tournament.contenders}) > 1
         else None
     )
+
+
+def _limits(tournament: Tournament, contender: Contender) -> Any:
+    return combine(tournament.cars_of(contender), known_cars(), tournament.car_params_of(contender)).limits
 
 
 def builds_on(step: Step, winners: Mapping[str, Settings]) -> Settings:

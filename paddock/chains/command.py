@@ -35,6 +35,7 @@ from paddock.files import is_locked, locked, read_record
 from paddock.plain_values import Missing, plain, separated
 from paddock.race import DEFAULT_CARS, RaceOptions
 from paddock.race.options import prepare
+from paddock.race.run import replay_of
 from paddock.race.run import run as run_race
 from paddock.race.summary import RaceRecord
 from paddock.race.summary import read_record as race_record
@@ -246,20 +247,27 @@ def _race(task: Task, preparing: Prepare) -> Outcome:
     number = 1
     while True:  # one that was killed cannot be gone on with; a race is short
         race_id = f"{task.chain_id}-{task.step.name}-{number}"
-        if (race_records(race_id) / "summary.json").exists():
-            break
-        if not (paths.races_folder() / race_id).exists() and not race_records(race_id).exists():
-            try:
-                record = run_race(preparing(race_options(task, race_id), True, ()))
-            except (Interrupted, MachineError):
-                raise
-            except PaddockError as error:
-                return Outcome(FAILED, str(error))
-            if record.error_rates:
-                return Outcome(FAILED, "Requests failed in this race, so its figures are void.", race_id)
-            break
+        summary = race_records(race_id) / "summary.json"
+        try:
+            if summary.exists():  # it had ended, but the chain was killed before it could say so
+                return judged(race_record(read_record(summary), read_record(race_file(race_id))))
+            if not (paths.races_folder() / race_id).exists() and not race_records(race_id).exists():
+                return judged(run_race(preparing(race_options(task, race_id), True, ())))
+        except (Interrupted, MachineError):
+            raise
+        except PaddockError as error:
+            return Outcome(FAILED, str(error))
         number += 1
-    return Outcome(RACED, "", race_id)
+
+
+def judged(record: RaceRecord) -> Outcome:
+    """What a race that has come to its end comes to in a chain."""
+    if record.error_rates:
+        return Outcome(FAILED, "Requests failed in this race, so its figures are void.", record.race_id)
+    replay = replay_of(record)
+    if replay and replay.proof and replay.proof.problem:
+        return Outcome(FAILED, replay.proof.problem, record.race_id)
+    return Outcome(RACED, "", record.race_id)
 
 
 def load_chain(chain_id: str, prices: Prices | None = None) -> ChainResult:
@@ -345,4 +353,4 @@ def render_preview(chain: Chain, expected: Preview) -> str:
     lines.append(
         f"The budget is {chain.budget_minutes:g} minutes; what a step leaves of its own goes to those after it."
     )
-    return "\n".join(lines)
+    return "\n".join([*lines, *chain.notes])

@@ -3,32 +3,35 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from paddock.cars import known_cars
 from paddock.chains import ChainOptions, carrying
 from paddock.chains.model import DEFAULT_CONTENDER, FINAL, GO_ON, Chain, Settings, Step
+from paddock.corpora.store import documents_of, track_of
 from paddock.errors import FileError, UsageError, unknown
 from paddock.files import checksum, replacing
 from paddock.plain_values import separated
-from paddock.race import RaceOptions
 from paddock.structured_files import read_yaml
 from paddock.tournaments import TournamentOptions
 from paddock.tournaments.files import FOLDER as TOURNAMENTS
 from paddock.tournaments.files import find_file as find_tournament_file
 from paddock.tournaments.files import line_with, read_tournament, tournament_names
 from paddock.tournaments.model import Tournament
-from paddock.tracks import check_parameters, load_track, track_names
+from paddock.tracks import check_parameters, load_track, read_parameters, track_names
 
 # Not beside the tournaments themselves: what lies there is taken for one.
 FOLDER = TOURNAMENTS / "chains"
 DEFAULT_TRACK = "apache"
+LONGEST = 100_000  # minutes
 # Of the last tournament; its blocks and starts are made to fit the minutes that are left.
 _FINAL: Mapping[str, Any] = {
     "description": "What the chain found, and what there was before",
@@ -60,6 +63,8 @@ def read_chain(name: str, options: ChainOptions | None = None) -> tuple[Chain, P
     options = options or ChainOptions()
     if "," in name:
         names = separated(name)
+        if not names:
+            raise UsageError("Which tournaments? Write their names with commas between them, heap,index-buffer.")
         content: dict[str, Any] = {
             "question": f"What do {', '.join(names)} come to, one after the other?",
             "steps": [{"tournament": one} for one in names],
@@ -68,26 +73,32 @@ def read_chain(name: str, options: ChainOptions | None = None) -> tuple[Chain, P
     else:
         path = find_chain_file(name)
         content = read_yaml(path, "chain")
+        _refuse_no_numbers(path, content)
     place = path or Path("chain")
     if options.track and options.track not in track_names():
         raise unknown("track", options.track, track_names(), "./inv tracks")
-    track = options.track or content.get("track")
+    corpus = content.get("corpus")
+    track = options.track or content.get("track") or (track_of(corpus) if corpus and not options.corpus else None)
     default = Settings(options.car, options.car_params, {}, options.params, _node(options))
     steps: list[Step] = []
     for told in content["steps"]:
-        steps.append(_step(place, told, track, content.get("corpus"), [one.name for one in steps]))
+        steps.append(_step(place, told, track, corpus, [one.name for one in steps]))
     final = None
     if content.get("final") is not False:
         told = dict(content.get("final", {}))
         own = {"track": track or _track_of(steps), **_FINAL, **_shared(steps), **told, "budget_minutes": 60}
         own.pop("weight", None)
-        if content.get("corpus"):
-            own["corpus"] = content["corpus"]
+        if corpus:
+            own["corpus"] = corpus
         names_before = tuple(one.name for one in steps if one.tournament)
         weight = float(told.get("weight", 1.0))
         final = Step(FINAL, FINAL, own, weight=weight, winners_of=names_before)
     budgets = [float(one.content["budget_minutes"]) if one.tournament else one.minutes for one in steps]
-    minutes = options.budget or content.get("budget_minutes") or sum(budgets) + (60 if final else 0)
+    minutes = options.budget
+    if minutes is None:
+        minutes = content.get("budget_minutes", sum(budgets) + (60 if final else 0))
+    elif not 0 < minutes <= LONGEST:
+        raise UsageError(f"--budget wants minutes, more than 0 and at most {LONGEST:,}, not {minutes:g}.")
     chain = Chain(
         name=path.stem if path else "-".join(one.name for one in steps)[:60],
         question=content["question"],
@@ -99,8 +110,9 @@ def read_chain(name: str, options: ChainOptions | None = None) -> tuple[Chain, P
         notes=tuple(content.get("notes", ())),
         checksum=checksum(path) if path else "",
     )
-    _check(place, chain, options)
-    return chain, path
+    held = _check(place, chain, options)
+    left_out = (_default_left_out(chain, held[one.name]) for one in chain.steps if one.name in held)
+    return replace(chain, notes=(*chain.notes, *(note for note in left_out if note))), path
 
 
 def find_chain_file(name_or_path: str) -> Path:
@@ -118,6 +130,18 @@ def find_chain_file(name_or_path: str) -> Path:
     if name_or_path not in chain_names():
         raise unknown("chain", name_or_path, chain_names(), "./inv chains")
     return FOLDER / f"{name_or_path}.yml"
+
+
+def _refuse_no_numbers(path: Path, content: Any, place: str = "") -> None:
+    """YAML has .nan and .inf, which no schema refuses everywhere.
+
+    :raises FileError: if there is one.
+    """
+    if isinstance(content, float) and not math.isfinite(content):
+        raise FileError(path, f"{content} is no number to reckon with: write another (at '{place}').")
+    pairs = content.items() if isinstance(content, Mapping) else enumerate(content) if isinstance(content, list) else ()
+    for key, value in pairs:
+        _refuse_no_numbers(path, value, f"{place}.{key}" if place else str(key))
 
 
 def _node(options: ChainOptions) -> dict[str, Any]:
@@ -145,10 +169,6 @@ def _step(path: Path, told: Mapping[str, Any], track: str | None, corpus: str | 
     if "race" in told:
         name = told.get("name") or told["race"].get("challenge", "race")
         race = {**({"track": track} if track else {}), **({"corpus": corpus} if corpus else {}), **told["race"]}
-        known = [one.name for one in fields(RaceOptions)]
-        for option in race:
-            if option not in known or option in ("race_id", "user_tags"):
-                raise FileError(path, str(unknown("option of a race", option, known, "./inv race --help")))
         step = Step(name, None, {}, race, minutes=float(told.get("minutes", 3.0)))
     else:
         file = find_tournament_file(told["tournament"])
@@ -274,29 +294,87 @@ def stand_in(chain: Chain, options: ChainOptions) -> Settings:
     return Settings(level={"bulk_size": 999})
 
 
-def _check(path: Path, chain: Chain, options: ChainOptions) -> None:
+def _check(path: Path, chain: Chain, options: ChainOptions) -> dict[str, Tournament]:
     """Check every step, and that none of them varies what a winner before it brings.
 
+    :returns: the tournaments of the steps that have one, by the step's name.
     :raises FileError: if one does.
+    :raises UsageError: as ``_check_default``.
     """
-    varies: dict[str, set[str]] = {}
+    held: dict[str, Tournament] = {}
     asked = tournament_options(options)
     for step in chain.steps:
         if not step.tournament:
             continue
+        if chain.default:  # which is put into a file that is right
+            read_step(step, step.content, asked)
         content = carrying.carried_into(step.content, chain.default)
-        tournament = read_step(step, content, asked)
+        tournament = held[step.name] = read_step(step, content, asked)
         if chain.default.track_params:
             check_parameters(load_track(tournament.track), chain.default.track_params)
-        own = varies[step.name] = carrying.varied(tournament)
-        for other in step.winners_of:
-            if twice := own & varies.get(other, set()):
-                raise FileError(
-                    path,
-                    f"the steps '{other}' and '{step.name}' both vary {' and '.join(sorted(twice))}, so the winner of "
-                    f"the first cannot be in all contenders of the second: leave '{other}' out of its winners_of, or "
-                    f"one of the two out.",
-                    line_with(path, step.tournament) if path.exists() else None,
-                )
+        if tournament.corpus:
+            documents_of(tournament.track, tournament.corpus)  # which says if there is none
+        _check_default(step, content, chain.default)
+        for other in (held[name] for name in step.winners_of if name in held):
+            if problem := _collision(other, step, tournament, chain.default):
+                place = line_with(path, step.tournament) if path.exists() else None
+                raise FileError(path, f"{problem}: leave '{other.name}' out of its winners_of, or one out.", place)
     if chain.final is not None:
         read_step(chain.final, final_content(chain, Settings(level={"bulk_size": 999})), asked)
+    return held
+
+
+def _default_left_out(chain: Chain, tournament: Tournament) -> str | None:
+    """A sentence, where a tournament varies what the default configuration sets and no contender has that."""
+    if not carrying.names_set(chain.default) & carrying.varied(tournament):
+        return None
+    parameters = {one.name: one.default for one in read_parameters(tournament.track)}
+    brought = (carrying.won(tournament, one.name) for one in tournament.contenders)
+    if not all(carrying.without_defaults(one, chain.default, parameters) for one in brought):
+        return None
+    against = "the last tournament alone compares with that" if chain.final else "nothing is compared with that"
+    return (
+        f"No contender of '{tournament.name}' is the default configuration ({carrying.said(chain.default)}): the step "
+        f"compares with {tournament.baseline}, and {against}."
+    )
+
+
+def _collision(other: Tournament, step: Step, tournament: Tournament, default: Settings) -> str | None:
+    """Why the winner of another tournament cannot be in all contenders of a step; None if it can."""
+    own = carrying.varied(tournament)
+    taken = {"index.codec"} if "index.mode" in own else set()  # mode logsdb chooses its own
+    if twice := (own | taken) & carrying.varied(other):
+        return (
+            f"the steps '{other.name}' and '{step.name}' both vary {' and '.join(sorted(twice))}, so the winner of the "
+            f"first cannot be in all contenders of the second"
+        )
+    before = carrying.variables_told(carrying.carried_into(step.content, default))
+    for one in other.contenders:
+        brought = carrying.combined(default, carrying.won(other, one.name))
+        after = carrying.variables_told(carrying.carried_into(step.content, brought))
+        if lost := set().union(*(before[name] - after[name] for name in before)):
+            return (
+                f"the cars of '{one.name}', if it wins '{other.name}', take the place of what sets "
+                f"{' and '.join(sorted(lost))} for the contenders of '{step.name}'"
+            )
+    return None
+
+
+def _check_default(step: Step, content: Mapping[str, Any], default: Settings) -> None:
+    """Check that no contender's cars take a part of the default's away, such as limits, beside what they set.
+
+    :param content: of the step's tournament file, with the default in it.
+    :raises UsageError: if one does; its gain would be that of other hardware.
+    """
+    cars = known_cars()
+    told = {name: (value, car) for car in default.cars for name, value in cars[car].variables.items()}
+    for contender, own in carrying.variables_told(content).items():
+        lost = {name: value for name, value in told.items() if name not in own}
+        if lost:
+            names = ",".join(dict.fromkeys(car for _, car in lost.values()))
+            pairs = ",".join(f"{name}:{value}" for name, (value, _) in lost.items())
+            raise UsageError(
+                f"--car has {names}, whose place is taken by the cars of '{contender}' in the step '{step.name}', "
+                f"which set no {' and no '.join(lost)}: it would win or lose by that. Give --car-params {pairs} in the "
+                f"place of {names}."
+            )

@@ -71,7 +71,7 @@ class Chain:
     :param on_failure: GO_ON with what does not need a failed step, or STOP.
     :param final: the tournament of the tuned against the default configuration; None for none.
     :param default: what the default configuration has, by the options.
-    :param notes: sentences of its author that belong beside its result.
+    :param notes: sentences that belong beside its result: its author's, and what its steps do not compare.
     :param checksum: SHA-256 of the file; empty for names on the command line.
     """
 

@@ -59,15 +59,14 @@ def run(stored: StoredChain, journal: ChainJournal, hold: Hold, experience: Call
     :param experience: what earlier tournaments on this machine have taught, asked before every step.
     """
     chain, options = journal.history.chain, journal.history.options
-    for number, step in enumerate(chain.steps, start=1):
+    for number, step in enumerate([*chain.steps, *([chain.final] if chain.final else [])], start=1):
         if step.name in journal.history.outcomes:
             continue
-        say(f"Step {number} of {len(chain.steps)}: {step.name}.")
+        if step != chain.final:
+            say(f"Step {number} of {len(chain.steps)}: {step.name}.")
         if not _hold(stored, journal, step, options, hold, experience):
             journal.add("finished", stopped=STEP_FAILED)
             return
-    if chain.final is not None and chain.final.name not in journal.history.outcomes:
-        _hold(stored, journal, chain.final, options, hold, experience)
     journal.add("finished", stopped=ALL_DONE)
 
 

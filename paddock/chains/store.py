@@ -228,9 +228,12 @@ def find_unfinished(name: str | None) -> StoredChain:
 
 
 def tournament_begun_with(file: Path) -> StoredTournament | None:
-    """The tournament that was begun with this file; None if there is none, or it was killed before it began."""
+    """The tournament that was begun with this file of a step; None if there is none, or it was killed before it began.
+
+    The folder of all chains may have moved since, or have two names: chains/ID/steps/N/NAME.yml is what tells.
+    """
     for tournament_id in reversed(tournament_ids()):
         stored = StoredTournament(tournament_id)
-        if stored.beginning().get("definition") == str(file):
+        if Path(stored.beginning().get("definition", "")).parts[-5:] == file.parts[-5:]:
             return stored
     return None

@@ -47,11 +47,12 @@ def _hold(name: str | None, options: ChainOptions, resume: bool, json: bool) -> 
         print_result(f"{render_terminal(result, terminal_width())}\n\nReport: {written['html']}")
     from paddock.chains.model import FAILED, STEP_FAILED
 
-    failed = [one.step.name for one in result.steps if one.outcome is not None and one.outcome.kind == FAILED]
+    ends = [*result.steps, *([result.final] if result.final else [])]
+    failed = [one.step.name for one in ends if one.outcome is not None and one.outcome.kind == FAILED]
     if result.stopped == STEP_FAILED:
         again = f"'./inv chain {result.id} --resume' tries it again"
         raise RaceError(f"The step '{failed[-1]}' failed, and the chain stops there: {again}.")
-    if failed and len(failed) == len(result.steps):
+    if all(one.step.name in failed for one in result.steps):
         raise RaceError("Every step of the chain failed: see above for the reasons.")
 
 
@@ -112,15 +113,15 @@ def tune(_context: Context, options: ChainOptions, resume: bool = False, json: b
     from dataclasses import replace
 
     from paddock.chains.command import TUNE, chain_for
-    from paddock.chains.store import StoredChain, chain_ids
+    from paddock.chains.store import StoredChain, chain_ids, read_journal
 
     if resume:
-        begun = [one for one in chain_ids() if one.rsplit("-", 2)[0] in TUNE]
-        names = [one for one in reversed(begun) if StoredChain(one).history().stopped is None]
-        if not names:
-            raise UsageError("No ./inv tune is left to resume: './inv tune' begins one.")
-        _hold(names[0], options, resume, json)
-        return
+        for one in reversed([one for one in chain_ids() if one.startswith(tuple(TUNE))]):
+            history = read_journal(StoredChain(one).journal)
+            if history.header and history.stopped is None and history.header["chain"]["name"] in TUNE:
+                _hold(one, options, resume, json)
+                return
+        raise UsageError("No ./inv tune is left to resume: './inv tune' begins one.")
     budget = options.budget or positive_number("--budget", str(DEFAULT_MINUTES)) or DEFAULT_MINUTES
     _hold(chain_for(budget), replace(options, budget=budget), False, json)
 

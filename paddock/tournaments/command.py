@@ -128,8 +128,11 @@ def _resume(stored: Stored, preparing: Prepare, keep: Callable[[Result], object]
     journal = Journal(stored.journal)
     header = journal.history.header
     tournament = stored.tournament(journal.history)
-    now = input_checksums(tournament.track, Path(header["definition"]))
-    check_unchanged(header["checksums"], now, stored.id)
+    definition = Path(header["definition"])
+    now = input_checksums(tournament.track, definition)
+    # What a file said that is gone, or has moved, is in the journal.
+    gone = {} if definition.exists() else {str(definition): header["checksums"].get(str(definition))}
+    check_unchanged(header["checksums"], {**now, **gone}, stored.id)
     # The schedule is the one that was made then, whatever this version of Paddock would make.
     options = store.stored_options(journal.history)
     plan = make_plan(_as_raced(tournament, options), header["seed"], gather_experience())

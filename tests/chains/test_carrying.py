@@ -69,7 +69,7 @@ def test_what_contenders_have_in_common_is_nobodys_gain() -> None:
     """The index buffer's winner brings its mixin, not the heap that all of them have."""
     assert carrying.won(shipped("index-buffer"), "40 %").cars == ("index-buffer-40",)
     assert carrying.varied(shipped("index-buffer")) == {"car variable index_buffer_size"}
-    assert carrying.varied(shipped("heap")) == {"the car"}
+    assert carrying.varied(shipped("heap")) == {"the car", "car variable heap_size"}
 
 
 def test_a_cell_that_won_becomes_track_parameters() -> None:
@@ -172,6 +172,11 @@ def test_a_mapping_is_not_carried() -> None:
     """It changes what can be searched."""
     assert "mapping" in str(carrying.unbearable(shipped("mapping-cost")))
     assert carrying.unbearable(shipped("heap")) is None
+
+
+def test_limits_are_not_carried() -> None:
+    """The last tournament would compare two machines."""
+    assert "other hardware" in str(carrying.unbearable(shipped("hardware")))
 
 
 ALL_CARS = cars.load_cars()

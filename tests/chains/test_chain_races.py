@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -12,8 +14,10 @@ import yaml
 
 from paddock import paths
 from paddock.chains import ChainOptions
-from paddock.chains.command import hold_step, run_chain
-from paddock.chains.model import FAILED, RACED, ChainResult
+from paddock.chains.command import hold_step, load_chain, run_chain
+from paddock.chains.model import FAILED, RACED, ChainResult, Outcome
+from paddock.chains.run import Task
+from paddock.chains.store import chain_ids
 from paddock.errors import Interrupted
 from paddock.race import RaceOptions
 from paddock.race.clusters import ClusterOptions
@@ -68,6 +72,54 @@ def test_a_race_that_fails_is_a_step_that_failed(fake_rally: Behave, two_races: 
     result = held(two_races)
     assert kinds(result) == [FAILED, FAILED]
     assert "made of cheese" in str(result.steps[0].outcome)
+
+
+def write_failed_proof(race_id: str) -> None:
+    """The journal of a replay whose restore proof found that one of ten documents is missing."""
+    begun = {"began": 5.0, "documents": 10}
+    plan = {"kind": "replay", "from": "a", "until": "b", "factor": 1, "without_time": 0, "disordered": 0}
+    plan |= {"whole_seconds": False, "warmup_seconds": 0, "asked": {"seconds": 1, "due": [10]}}
+    bulk = {"kind": "bulk", "indexed": 10, "first": 0, "due": 0.5, "sent": 0.5, "answered": 0.6, "success": True}
+    proof = {"kind": "proof", "mode": "all", "documents": 10, "counted": 9, "compared": 9, "missing": 1, "changed": 0}
+    proof |= {"unexpected": 0, "fields": {}, "examples": [], "parts": [], "seconds": 1.0, "problem": PROOF_FAILED}
+    folder = race_records(race_id)
+    folder.mkdir(parents=True)
+    lines = ({**begun, **plan}, {**begun, **bulk}, proof)
+    (folder / "load.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+PROOF_FAILED = "The restore proof of the index 'apache' failed: it has 9 documents, and 10 were sent."
+
+
+@pytest.mark.parametrize("killed", [False, True])
+@pytest.mark.parametrize("what", ["requests", "proof"])
+def test_a_race_whose_figures_are_void_is_no_success(
+    fake_rally: Behave, two_races: str, what: str, killed: bool
+) -> None:
+    """Failed requests, or a restore proof that failed; likewise if the chain was killed before it could say so."""
+    fake_rally(error_rate=0.5 if what == "requests" else 0.0)
+
+    def prepared(options: RaceOptions, fetch: bool, clusters: Sequence[ClusterOptions] = ()) -> PreparedRace:
+        if what == "proof":
+            write_failed_proof(str(options.race_id))
+        return preparing(options, fetch, clusters)
+
+    def hold(task: Task) -> Outcome:
+        outcome = hold_step(task, lambda _: None, prepared)
+        if killed:
+            raise Interrupted("It was killed.")
+        return outcome
+
+    with pytest.raises(Interrupted) if killed else nullcontext():
+        run_chain(two_races, ChainOptions(), hold=hold)
+    fake_rally()
+    result = held("latest", resume=True) if killed else load_chain(chain_ids()[-1])
+    outcome = result.steps[0].outcome
+    assert outcome == Outcome(
+        FAILED,
+        PROOF_FAILED if what == "proof" else "Requests failed in this race, so its figures are void.",
+        f"{result.id}-first-1",
+    )
 
 
 def test_a_race_that_was_killed_is_run_again_and_one_that_ended_is_not(fake_rally: Behave, two_races: str) -> None:

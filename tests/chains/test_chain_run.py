@@ -185,6 +185,18 @@ def test_a_chain_that_is_to_stop_at_a_failure_tries_that_step_again(chain_file: 
     assert second.tasks[0].begun.attempt == 2
 
 
+def test_a_last_tournament_that_fails_is_tried_again_as_well(chain_file: Callable[..., str]) -> None:
+    """If the chain is to stop at a failure: as any step, and what was found before is not looked for again."""
+    first = Machine({"heap": WON_HEAP, FINAL: Outcome(FAILED, "Its races failed.")})
+    result = held(first, chain_file(on_failure="stop"))
+    assert (result.stopped, kinds(result)) == (STEP_FAILED, [WON, NO_WINNER, FAILED])
+    second = Machine({FINAL: WON_FINAL})
+    result = held(second, resume=True)
+    assert (result.stopped, kinds(result)) == (ALL_DONE, [WON, NO_WINNER, WON])
+    assert [one.step.name for one in second.tasks] == [FINAL]
+    assert second.tasks[0].begun.attempt == 2
+
+
 def test_a_budget_that_is_too_short_is_refused_before_anything_runs(chain_file: Callable[..., str]) -> None:
     """Nothing is left behind either."""
     machine = Machine({})

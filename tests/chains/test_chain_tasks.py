@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
-from paddock.chains import ChainOptions
+from paddock.chains import ChainOptions, command
 from paddock.chains.command import run_chain
-from paddock.chains.model import NO_WINNER, ChainResult, Outcome
+from paddock.chains.model import FAILED, FINAL, NO_WINNER, WON, ChainResult, Outcome, Settings
 from paddock.chains.run import Task
+from paddock.chains.store import StoredChain, chain_ids
+from paddock.errors import Interrupted
 from tests.command_line import one_sentence, run_here, run_paddock
 
 
@@ -59,6 +63,52 @@ def test_tune_shows_its_steps(budget: str, steps: int) -> None:
     told = [line for line in done.stdout.splitlines() if " of " in line and ("start " in line or "starts " in line)]
     assert len([line for line in told if "block" in line and ":" not in line]) == steps + 1
     assert done.stdout.count("are found with a probability of 80 %") == steps + 1
+
+
+def test_tune_goes_on_beside_a_chain_that_was_killed_before_it_had_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half a first line, as a power cut leaves it, is no chain to go on with, nor in the way of others."""
+
+    def killed(_task: Task) -> Outcome:
+        raise Interrupted("It was killed.")
+
+    with pytest.raises(Interrupted):
+        run_chain("tune-coffee", ChainOptions(budget=12.0), hold=killed)
+    (begun,) = chain_ids()
+    for name in ("tune-coffee-20200101-000000", "tune-hour-29990101-000000"):
+        StoredChain(name).folder.mkdir(parents=True)
+        StoredChain(name).journal.write_text('{"kind": "chain", "at"')
+    resumed: list[str] = []
+    monkeypatch.setattr(command, "run_chain", lambda name, *_args, **_options: resumed.append(name))
+    done = run_here("tune", "--resume")
+    assert (done.returncode, done.stderr, resumed) == (0, "", [begun])
+
+
+def test_a_last_tournament_that_fails_is_said_where_that_ends_the_chain(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """With the command that tries it again."""
+    won = Outcome(WON, "", None, "2 GiB", Settings(cars=("2gheap",)), 1.1)
+    failed = Outcome(FAILED, "Its races failed.")
+    real = command.run_chain
+
+    def held_by_nobody(*args: Any, **_keep: Any) -> ChainResult | None:
+        return real(*args, hold=lambda task: won if task.step.name == "heap" else failed)
+
+    monkeypatch.setattr(command, "run_chain", held_by_nobody)
+    file = tmp_path / "own.yml"
+    steps = [{"tournament": "heap"}]
+    file.write_text(
+        yaml.safe_dump({"question": "?", "budget_minutes": 200, "on_failure": "stop", "steps": steps, "final": {}})
+    )
+    done = run_here("chain", str(file))
+    told = f"The step '{FINAL}' failed, and the chain stops there: './inv chain {chain_ids()[0]} --resume' tries"
+    assert told in one_sentence(done)
+
+
+def test_a_preview_says_where_the_default_is_no_contender() -> None:
+    """Before an hour is spent on what it is not compared with."""
+    done = run_here("tune", "--dry-run", "--budget", "60", "--car", "4gheap")
+    assert "No contender of 'heap' is the default configuration (cars 4gheap)" in done.stdout
 
 
 def test_a_chain_is_listed_and_has_its_page_made_anew() -> None:

@@ -16,9 +16,10 @@ import yaml
 from paddock import paths
 from paddock.chains import ChainOptions
 from paddock.chains.command import hold_step, load_chain, run_chain
-from paddock.chains.model import FAILED, FINAL, NO_WINNER, WON, ChainResult, Settings
+from paddock.chains.model import FAILED, FINAL, NO_WINNER, WON, ChainResult, Outcome, Settings
+from paddock.chains.run import Task
 from paddock.chains.store import StoredChain, chain_ids
-from paddock.errors import MachineError, UsageError
+from paddock.errors import Interrupted, MachineError, UsageError
 from paddock.files import locked
 from paddock.rally.leftovers import RaceProcesses, end
 from paddock.tournaments.store import find_tournament, tournament_ids
@@ -169,6 +170,34 @@ def test_what_changed_while_it_was_cut_off_is_said_and_nothing_given_up(
         held("latest", resume=True)
     monkeypatch.delenv("FAKE_CORPUS")
     assert outcomes(held("latest", resume=True)) == EXPECTED
+
+
+@pytest.mark.parametrize("finished", [True, False])
+@pytest.mark.parametrize("how", ["moved", "another name"])
+def test_a_home_that_has_moved_holds_no_step_twice(
+    fake_laps: Behave, two_steps: str, rally_home: Path, monkeypatch: pytest.MonkeyPatch, how: str, finished: bool
+) -> None:
+    """The chain was killed before it could say that its first step was over, or even before that was."""
+    fake_laps(rates=RATES)
+
+    def killed(task: Task) -> Outcome:
+        hold_step(task, lambda _: None, prepare_without_elasticsearch)
+        raise Interrupted("It was killed.")
+
+    with pytest.raises(Interrupted):
+        run_chain(two_steps, ChainOptions(seed=5), hold=killed)
+    (journal,) = (find_tournament(one).journal for one in tournament_ids())
+    lines = journal.read_text().splitlines(keepends=True)
+    if not finished:
+        journal.write_text("".join(lines[:-1]))
+    other = rally_home.with_name("other")
+    if how == "moved":
+        rally_home.rename(other)
+    else:
+        other.symlink_to(rally_home)
+    monkeypatch.setenv("RALLY_HOME", str(other))
+    assert outcomes(held("latest", resume=True)) == EXPECTED
+    assert len(tournament_ids()) == 3
 
 
 def test_a_step_whose_races_fail_is_not_the_end(fake_laps: Behave, two_steps: str) -> None:
