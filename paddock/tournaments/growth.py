@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from paddock import numbers
@@ -10,6 +11,7 @@ from paddock.rally.preflight import bytes_that_need_room
 from paddock.statistics.sustained import LongRun, long_run
 from paddock.tournaments.durations import Experience, lap_documents, lap_seconds, refresh_seconds
 from paddock.tournaments.laps import MERGE_WAIT
+from paddock.tournaments.load_shape import index_settings
 from paddock.tournaments.model import Lap, Tournament
 from paddock.tournaments.pairing import counting
 
@@ -17,6 +19,7 @@ from paddock.tournaments.pairing import counting
 FEWEST_REFRESHES = 2
 # Seconds that merges go on after a slice, for each second of it, from which on docs/s leaves out too much.
 LONG_MERGE_WAIT = 0.1
+_THROTTLE = "merge.scheduler.auto_throttle"
 
 
 def fewest_documents(tournament: Tournament, experience: Experience) -> int:
@@ -54,6 +57,13 @@ def growing_cautions(tournament: Tournament, experience: Experience) -> Iterator
             f"a slice of {seconds:.0f} s holds less than {FEWEST_REFRESHES} refreshes of '{longest}', and what comes "
             f"after the last one is refreshed when the slice is over, which looks cheaper than it is: slices of "
             f"{FEWEST_REFRESHES * intervals[longest]:.0f} s would hold them."
+        )
+    settings = {one.name: index_settings(tournament, one) for one in tournament.contenders}
+    if slowed := [name for name, of in settings.items() if str(of.get(_THROTTLE, True)).lower() != "false"]:
+        yield (
+            f"Elasticsearch slows merges down while there are few of them, to 5 MB a second: those of "
+            f"{', '.join(map(repr, slowed))} go on long after a slice, and are waited for no longer than the slice "
+            f"took: index.{_THROTTLE}: false lets them end."
         )
     if tournament.stop_early:
         yield (
@@ -94,9 +104,12 @@ def left_merges(laps: Sequence[Lap], tournament: Tournament) -> str | None:
     if max(shares.values(), default=0.0) < LONG_MERGE_WAIT:
         return None
     listed = ", ".join(f"{share:.2f} s by '{name}'" for name, share in shares.items())
+    going_on = Counter(lap.contender for lap in counting(laps) if lap.merges_go_on)
+    beside = ", ".join(f"{number} times by '{name}'" for name, number in going_on.items())
+    after = f"They went on when the next slice began, and cost that one: {beside}. " if beside else ""
     return (
         f"for each second of load slices left merges to the pauses after them, which docs/s does not count: {listed}. "
-        f"A load without pauses pays for them: race each with --challenge sustained before you decide."
+        f"{after}A load without pauses pays for them: race each with --challenge sustained before you decide."
     )
 
 

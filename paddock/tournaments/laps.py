@@ -139,6 +139,7 @@ class Attempt:
             },
             read_back=_read_back(line.get("read_back")),
             documents_before=line.get("documents_before"),
+            merges_go_on=bool(line.get("merges_go_on")),
         )
         shares = line.get("share_ms") or ()
         each = documents / len(shares) if shares else 0

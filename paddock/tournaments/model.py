@@ -265,6 +265,7 @@ class Lap:
     :param answers: what each query of the lap's searches found.
     :param read_back: how many documents were read again, and by field how many differed from what was sent.
     :param documents_before: that its index had; None of a fresh one.
+    :param merges_go_on: whether merges of a growing index went on when it was waited for them as long as its load took.
     """
 
     start: int
@@ -288,6 +289,7 @@ class Lap:
     answers: Mapping[str, Answer] = field(default_factory=dict)
     read_back: tuple[int, Mapping[str, int]] | None = None
     documents_before: int | None = None
+    merges_go_on: bool = False
 
     @property
     def docs_per_second(self) -> float:

@@ -1,20 +1,15 @@
-"""Small tournaments on real Elasticsearch: identical contenders, a known effect, and kill -9 with --resume."""
+"""Small tournaments on real Elasticsearch: identical contenders, and a known effect."""
 
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from paddock.paths import PROJECT
-from paddock.rally.leftovers import RaceProcesses, end
-from paddock.tournaments.store import find_tournament, tournament_ids
-from tests.command_line import command_line, run_paddock
-from tests.machine import own_rallies, wait_until
+from paddock.tournaments.store import find_tournament
+from tests.command_line import run_paddock
 
 pytestmark = pytest.mark.race
 
@@ -82,52 +77,3 @@ def test_a_known_effect_is_found_reported_and_dropped(tmp_path: Path) -> None:
     listed = run_paddock("results")
     assert result["id"] in listed.stdout
     assert run_paddock("report", result["id"]).returncode == 0
-
-
-def test_after_kill_9_of_everything_it_resumes_with_the_same_plan(tmp_path: Path) -> None:
-    """Wrapper, Rally and node are killed in the middle; --resume finishes, and no lap is lost or counted twice.
-
-    Of contenders that share a node each start is a race of its own, and the laps of the second count as well.
-    """
-    file = a_tournament(tmp_path, "cut-short", "[{name: A}, {name: B}]", "A", "settings")
-    file.write_text(file.read_text().replace("blocks: 10\nstarts: 1", "blocks: 5\nstarts: 2"))
-    before = set(tournament_ids())
-    process = subprocess.Popen(
-        command_line("tournament", str(file), "--seed", "7"),
-        cwd=PROJECT,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        wait_until(lambda: _measured(before) >= 3 or process.poll() is not None)
-        assert process.poll() is None
-    finally:
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-    (tournament_id,) = set(tournament_ids()) - before
-    stored = find_tournament(tournament_id)
-    plan = stored.schedule()
-    (attempt,) = stored.history().attempts
-    for left in RaceProcesses(attempt.race_id).all():
-        left.kill()
-    end(RaceProcesses(attempt.race_id).all())
-    resumed = run_paddock("tournament", tournament_id, "--resume", "--json")
-    assert resumed.returncode == 0, resumed.stderr[-3000:]
-    result = json.loads(resumed.stdout)["result"]
-    assert stored.schedule() == plan
-    counted = [lap for lap in result["laps"] if not lap["warmup"] and lap["void"] is None]
-    places = Counter((lap["start"], lap["block"], lap["contender"]) for lap in counted)
-    assert len(counted) == 20
-    assert set(places.values()) == {1}
-    assert [(one.start, one.outcome) for one in stored.history().attempts] == [(1, "cut off"), (1, "done"), (2, "done")]
-    assert own_rallies() == []
-
-
-def _measured(before: set[str]) -> int:
-    """Measured laps in the journal of the tournament that has just begun."""
-    return sum(
-        not record.lap.warmup
-        for tournament_id in set(tournament_ids()) - before
-        for attempt in find_tournament(tournament_id).history().attempts
-        for record in attempt.records
-    )

@@ -89,7 +89,9 @@ def test_apart(definition: Callable[..., Path]) -> None:
 
 def test_the_plan_knows_how_long_slices_are() -> None:
     """Their seconds are given, their documents expected; both indices together have those of all laps."""
-    tournament = slices(blocks=7, warmup_blocks=3, starts=1)
+    throttled = slices(blocks=7, warmup_blocks=3, starts=1)
+    unthrottled = {"index_settings": {"index.merge.scheduler.auto_throttle": False}}
+    tournament = replace(throttled, track_params=unthrottled)
     plan = make_plan(tournament, 1, Experience(between_laps=1.0, per_start=60.0))
     assert plan.minutes == pytest.approx((60 + 2 * 10 * 61) / 60)
     assert plan.lap_seconds == lap_seconds(tournament, INTERVALS[0], Experience()) == 60
@@ -100,6 +102,9 @@ def test_the_plan_knows_how_long_slices_are() -> None:
     text = render_plan(plan)
     assert "A lap is a load of 60 s into its contender's own index, which grows through the start." in text
     assert "Caution" not in text
+    slowed = render_plan(make_plan(throttled, 1))
+    assert "Caution: Elasticsearch slows merges down" in slowed
+    assert "those of '1s', '30s' go on long after a slice" in slowed
 
 
 def test_slices_that_are_too_short_for_anything_are_told() -> None:
@@ -180,6 +185,9 @@ def test_merges_that_are_left_to_the_pauses_are_told() -> None:
     told = left_merges([waited("1s", 6), waited("30s", 120), waited("30s", 0)], slices())
     assert told is not None
     assert "0.10 s by '1s', 1.00 s by '30s'" in told
+    (caution,) = [left_merges([replace(waited("1s", 60), merges_go_on=True), waited("30s", 0)], slices())]
+    assert caution is not None
+    assert "They went on when the next slice began, and cost that one: 1 times by '1s'." in caution
     assert left_merges([waited("1s", 3), waited("30s", 5)], slices()) is None
     assert left_merges([], slices()) is None
 

@@ -81,6 +81,18 @@ def test_only_the_growth_is_the_laps(tmp_path: Path) -> None:
     assert after["index_figures"]["store_bytes"] == before["index_figures"]["store_bytes"] == 5
 
 
+def test_merges_are_waited_for_no_longer_than_the_slice_took(tmp_path: Path) -> None:
+    """Throttled ones may take ten times as long: the lap counts, and tells that they went on; those that end do not."""
+    client, first = Growing(), growing(tmp_path)
+    client.merging = 10_000
+    (line,) = run_all(client, tmp_path / "laps.jsonl", [{"lap": first}])
+    assert (line["void"], line["merges_go_on"]) == (None, True)
+    assert line["merge_wait_seconds"] == pytest.approx(line["seconds"], abs=0.001)
+    client.merging = 0
+    lines = run_all(client, tmp_path / "laps.jsonl", [{"lap": replace(first, number=5)}])
+    assert lines[-1]["merges_go_on"] is False
+
+
 def test_an_index_that_is_gone_is_made_anew(tmp_path: Path) -> None:
     """Somebody deleted it between two laps: the next one does not fail for it, and says that it began with nothing."""
     client, first = Growing(), growing(tmp_path)

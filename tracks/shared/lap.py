@@ -160,8 +160,7 @@ class RunLap:
             record["documents_counted"] = await _count(es, lap.index, probe) - (there.documents if there else 0)
             if lap.grows:
                 record["documents_before"] = there.documents if there else 0
-            waited = await wait_for_merges(es, lap.index, self._merge_timeout)
-            record["merge_wait_seconds"] = waited
+            waited = await self._merged(es, lap, load, record)
             if lap.force_merge and waited is not None:
                 record["force_merge_seconds"] = await _force_merge(es, lap.index)
             figures = await index_figures(es, lap.index)
@@ -187,15 +186,26 @@ class RunLap:
                 await self._delete(es, lap)
         return load
 
+    async def _merged(self, es: Any, lap: Lap, load: Load, record: dict[str, Any]) -> float | None:
+        """Wait for merges; of a slice no longer than it took, because throttled ones may take ten times as long."""
+        patience = self._merge_timeout
+        if lap.grows:
+            patience = min(patience, load.seconds or patience)
+        waited = await wait_for_merges(es, lap.index, patience)
+        if lap.grows:
+            record["merges_go_on"] = waited is None
+            waited = patience if waited is None else waited
+        record["merge_wait_seconds"] = waited
+        return waited
+
     async def _standing(self, es: Any, lap: Lap) -> Standing | None:
         """What the index of earlier laps of this start holds; None if the lap is to have a fresh one."""
         if not lap.grows or self._growing.get((lap.cluster, lap.index), "") != lap.start:
             return None
         if not await es.indices.exists(index=lap.index):
             return None
-        # That of a void lap may not have been refreshed, and its merges may still run.
+        # That of a void lap may not have been refreshed.
         await es.options(request_timeout=_PATIENCE).indices.refresh(index=lap.index)
-        await wait_for_merges(es, lap.index, self._merge_timeout)
         return Standing((await es.count(index=lap.index))["count"], await index_figures(es, lap.index))
 
     async def _sweep(self, clients: Mapping[str, Any], kept: tuple[tuple[str, str, Any], ...]) -> dict[str, Any]:
@@ -320,7 +330,7 @@ def _circumstances(lap: Lap, crew: Crew | None = None) -> dict[str, Any]:
         "rest_seconds": round(lap.rest, 3),
         "wait_seconds": round(lap.wait, 3),
         **({} if crew is None else {"drivers": None}),
-        **({"slice_seconds": lap.seconds, "documents_before": None} if lap.grows else {}),
+        **(dict.fromkeys(("documents_before", "merges_go_on")) | {"slice_seconds": lap.seconds} if lap.grows else {}),
         **dict.fromkeys(
             (
                 *("settings", "started_at", "started_monotonic", "ended_at", "seconds"),
