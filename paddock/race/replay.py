@@ -73,7 +73,8 @@ class Proof:
 
     :param mode: "all" or "sample".
     :param counted: documents in the index, and ``documents``, how many were sent.
-    :param compared: documents that were read back; ``sampled`` of the archive's were drawn for it, None of all.
+    :param compared: documents that were read back; ``sampled`` of the archive's were drawn for it, None of all, and
+        ``undated`` more were drawn that have no time by which the index could be asked for them.
     :param missing: in the archive and not in the index; ``unexpected`` the other way round; ``changed`` in both, with
         other values.
     :param fields: by their full names, how many ``documents`` differ in them, and what was ``sent`` and ``read`` first.
@@ -95,6 +96,7 @@ class Proof:
     parts: tuple[Mapping[str, Any], ...]
     seconds: float
     problem: str | None
+    undated: int = 0
 
     @property
     def sentence(self) -> str:
@@ -106,15 +108,19 @@ class Proof:
                 f"The restore proof passed: {self.counted:,} documents were sent and are in the index, and each of "
                 f"them reads back as it was sent ({numbers.figure(self.seconds)} s)."
             )
-        most = numbers.percent(3 / self.sampled)[0]
+        # None of so many drawn differ with a probability of 0.05 or more unless a larger share of all does.
+        most = numbers.percent(1 - 0.05 ** (1 / self.sampled) if self.sampled else 1.0)[0]
+        of_all = "of all" if not self.undated else "of those that have a time"
         certainty = (
             "which are all"
             if self.sampled >= self.documents
-            else f"so at most {most} % of all differ, with 95 % confidence"
+            else f"so at most {most} % {of_all} differ, with 95 % confidence"
         )
+        undated = f"; {self.undated:,} more that were drawn have no time, by which alone they could be found"
         return (
             f"The restore proof passed: {self.counted:,} documents were sent and are in the index; {self.sampled:,} of "
-            f"them, drawn at random, read back as they were sent, {certainty} ({numbers.figure(self.seconds)} s)."
+            f"them, drawn at random, read back as they were sent, {certainty}{undated if self.undated else ''} "
+            f"({numbers.figure(self.seconds)} s)."
         )
 
 
@@ -292,6 +298,7 @@ def _proof(line: Mapping[str, Any]) -> Proof:
     return Proof(
         **{name: line[name] for name in same},
         sampled=line.get("sampled"),
+        undated=line.get("undated", 0),
         examples=tuple(line["examples"]),
         parts=tuple(line["parts"]),
     )

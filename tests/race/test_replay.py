@@ -162,8 +162,14 @@ def test_a_terminal_shows_the_replay_and_its_proof(tmp_path: Path) -> None:
         ({}, "The restore proof passed: 1,000 documents were sent and are in the index, and each of them reads back"),
         (
             {"sampled": 300},
-            "300 of them, drawn at random, read back as they were sent, so at most 1.00 % of all differ",
+            "300 of them, drawn at random, read back as they were sent, so at most 0.99 % of all differ",
         ),
+        ({"sampled": 1}, "1 of them, drawn at random, read back as they were sent, so at most 95.0 % of all differ"),
+        (
+            {"sampled": 300, "undated": 700},
+            "so at most 0.99 % of those that have a time differ, with 95 % confidence; 700 more that were drawn",
+        ),
+        ({"sampled": 0, "undated": 5}, "0 of them, drawn at random, read back as they were sent, so at most 100 % of"),
         ({"sampled": 1000}, "1,000 of them, drawn at random, read back as they were sent, which are all"),
         ({"problem": "The restore proof failed: it did."}, "The restore proof failed: it did."),
     ],
