@@ -131,7 +131,7 @@ class Replay:
     :param origin: the recorded time with which it began, and ``until`` the one with which it ended; ``factor`` times as
         fast as recorded.
     :param scheduled: documents that were due, and ``scheduled_queries``; ``left_out`` queries were asked at other
-        times.
+        times, and ``of_today`` those that look at the time of the replay.
     :param without_time: documents without a time, due with the one before them; ``disordered`` ones, older than one
         before them in the file, which were put in order.
     :param whole_seconds: whether times were no finer than a second, over which documents then were spread.
@@ -164,6 +164,7 @@ class Replay:
     documents: tuple[ReplayPoint, ...]
     queries: tuple[ReplayPoint, ...]
     proof: Proof | None
+    of_today: int = 0
 
     @property
     def behind(self) -> float:
@@ -227,6 +228,7 @@ def _replay(
         documents=_points(plan["asked"], bulks),
         queries=_points(asked["asked"], queries) if asked else (),
         proof=_proof(proof) if proof else None,
+        of_today=asked.get("of_today", 0) if asked else 0,
     )
 
 
@@ -361,6 +363,11 @@ def decisions(replay: Replay) -> list[str]:
         )
     if replay.whole_seconds:
         found.append("Times are no finer than a second; the documents of a second were spread evenly over it.")
+    if replay.of_today:
+        found.append(
+            f"{replay.of_today:,} queries have 'now' where it could not be replaced by the time at which they were "
+            f"asked, so there it was the time of the replay."
+        )
     if replay.left_out:
         found.append(
             f"{replay.left_out:,} queries of the query log were left out: they were asked before or after the "

@@ -142,6 +142,8 @@ def test_quantiles_are_those_of_single_documents(bulks: list[tuple[float, int]])
 def test_what_was_decided_is_told(tmp_path: Path) -> None:
     """Each in a sentence; nothing where nothing had to be."""
     assert len(decisions(read(tmp_path, LINES))) == 4
+    told_of_today = decisions(read(tmp_path, [PLAN, {**ASKED, "of_today": 2}, *LINES[2:]]))
+    assert any(one.startswith("2 queries have 'now'") for one in told_of_today)
     plain = {**PLAN, "without_time": 0, "disordered": 0, "whole_seconds": False}
     assert decisions(read(tmp_path, [plain, *LINES[2:6]])) == []
 

@@ -19,7 +19,7 @@ from esrally.track.params import ParamSource
 
 from shared.load_journal import append
 from shared.paced_documents import checked_journal
-from shared.query_log import RecordedQuery, at_its_time, read_query_log
+from shared.query_log import RecordedQuery, asks_of_today, at_its_time, read_query_log
 from shared.replay_clock import ReplayClock
 from shared.replay_plan import (
     Archive,
@@ -231,6 +231,12 @@ class ReplayQueries(_ReplaySource):
         _ = self.due
         return super().partition(partition_index, total_partitions)
 
+    @property
+    def of_today(self) -> list[RecordedQuery]:
+        """Those that look at today's time, because nobody could say what ``now`` in them means."""
+        _ = self.due
+        return [query for query in self._queries if asks_of_today(query)]
+
     def request(self, number: int) -> dict[str, Any]:
         """The search, as it would have been asked then."""
         query = self._queries[number]
@@ -253,6 +259,7 @@ class ReplayQueries(_ReplaySource):
             "kind": "replay-queries",
             "queries": len(self._queries),
             "left_out": len(self._recorded) - len(self._queries),
+            "of_today": len(self.of_today),
             "clients": self._clients,
             "asked": self.asked([1] * len(self._queries)),
         }
