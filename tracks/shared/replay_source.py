@@ -31,6 +31,7 @@ from shared.replay_plan import (
     the_file,
 )
 from shared.replay_times import time_text
+from shared.sent_once import SEND_ONCE
 
 SECRET = "replay-secret"  # noqa: S105 - the name of a parameter
 _MOST_BINS = 240
@@ -176,7 +177,13 @@ class ReplayDocuments(_ReplaySource):
         with self.archive.path.open("rb", buffering=0) as file:
             lines = self.archive.times.lines(file, self.archive.first + first, self.archive.first + end)
         body = b"".join(part for line in lines for part in (self._action, line, b"" if line.endswith(b"\n") else b"\n"))
-        return {"body": body, "action-metadata-present": True, "bulk-size": end - first, "unit": "docs"}
+        return {
+            "body": body,
+            "action-metadata-present": True,
+            "bulk-size": end - first,
+            "unit": "docs",
+            SEND_ONCE: True,
+        }
 
     def line(self, number: int, meta: Mapping[str, Any]) -> dict[str, Any]:
         """Its documents, those that were indexed, and when the first of them was due."""
@@ -244,7 +251,13 @@ class ReplayQueries(_ReplaySource):
             name: str(value).lower() if isinstance(value, bool) else value for name, value in query.params.items()
         }
         body = at_its_time(query.body, query.at)
-        return {"index": self.index, "body": body, "request-params": params, "detailed-results": True}
+        return {
+            "index": self.index,
+            "body": body,
+            "request-params": params,
+            "detailed-results": True,
+            SEND_ONCE: True,
+        }
 
     def line(self, number: int, meta: Mapping[str, Any]) -> dict[str, Any]:
         """Which query it was, what it found, and what it had found and taken when it was recorded."""
