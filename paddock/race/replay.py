@@ -18,7 +18,8 @@ from paddock import numbers
 from paddock.race.load import journal_lines, of_same_race
 
 _QUANTILES = (0.5, 0.95, 0.99)
-_WHOLE = ("documents", "queries")  # the streams that are not of one name of queries
+# Kinds of streams: documents, all queries, and queries of one name.
+DOCUMENTS, QUERIES, NAMED = "documents", "queries", "named"
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,9 @@ class Lateness:
 
 @dataclass(frozen=True)
 class Stream:
-    """Documents, or queries of one name, without those of the warm-up unless it says so.
+    """Documents, or queries, or queries of one name, without those of the warm-up unless it says so.
 
+    :param kind: DOCUMENTS, QUERIES or NAMED.
     :param items: documents or queries, and ``requests`` in which they were sent; ``failed`` of the items.
     :param latency: from when it was due to its answer; a document is due with the last one of its bulk.
     :param service: from when it was sent to its answer.
@@ -42,6 +44,7 @@ class Stream:
     :param recorded: of queries, how long they took when they were recorded, where the log says so.
     """
 
+    kind: str
     name: str
     items: int
     requests: int
@@ -50,6 +53,11 @@ class Stream:
     service: Lateness
     delay: Lateness
     recorded: Lateness | None = None
+
+    @property
+    def label(self) -> str:
+        """Its name, by which nobody takes a query of the name "documents" for documents."""
+        return f"queries named {self.name}" if self.kind == NAMED and self.name in (DOCUMENTS, QUERIES) else self.name
 
 
 @dataclass(frozen=True)
@@ -205,7 +213,7 @@ def _replay(
     names = sorted({line["name"] for line in queries})
     streams = [*_streams(measured)]
     if len(names) > 1:
-        streams += (_stream(name, [line for line in measured if line.get("name") == name]) for name in names)
+        streams += (_stream(name, [line for line in measured if line.get("name") == name], NAMED) for name in names)
     return Replay(
         origin=plan["from"],
         until=plan["until"],
@@ -234,16 +242,17 @@ def _replay(
 
 def _streams(lines: Sequence[Mapping[str, Any]]) -> Iterable[Stream | None]:
     """Documents, and all queries."""
-    yield _stream("documents", [line for line in lines if line["kind"] == "bulk"])
-    yield _stream("queries", [line for line in lines if line["kind"] == "query"])
+    yield _stream(DOCUMENTS, [line for line in lines if line["kind"] == "bulk"], DOCUMENTS)
+    yield _stream(QUERIES, [line for line in lines if line["kind"] == "query"], QUERIES)
 
 
-def _stream(name: str, lines: Sequence[Mapping[str, Any]]) -> Stream | None:
+def _stream(name: str, lines: Sequence[Mapping[str, Any]], kind: str) -> Stream | None:
     if not lines:
         return None
     weights = [line.get("documents", 1) for line in lines]
     recorded = [line["recorded_ms"] for line in lines if line.get("recorded_ms") is not None]
     return Stream(
+        kind=kind,
         name=name,
         items=sum(weights),
         requests=len(lines),
@@ -311,7 +320,7 @@ def told(replay: Replay) -> list[tuple[str, str]]:
     span = f"{replay.origin} to {replay.until}, {replay.factor:g} times as fast as recorded"
     facts = [("replayed", span)]
     sent = f"{replay.answered:,} of {replay.scheduled:,} documents, {replay.indexed:,} indexed"
-    asked = sum(one.items for one in (*replay.streams, *replay.warm_up) if one.name == "queries")
+    asked = sum(one.items for one in (*replay.streams, *replay.warm_up) if one.kind == QUERIES)
     if replay.scheduled_queries:
         sent += f"; {asked:,} of {replay.scheduled_queries:,} queries"
     facts.append(("sent", sent))
@@ -325,14 +334,14 @@ def told(replay: Replay) -> list[tuple[str, str]]:
             f"{numbers.figure(max(replay.behind, 0.0))} s after the last request was due",
         )
     )
-    facts += [(f"latency of {one.name}", lateness_text(one.latency)) for one in replay.streams]
+    facts += [(f"latency of {one.label}", lateness_text(one.latency)) for one in replay.streams]
     facts += [
         (f"... in the first {replay.warmup:g} s", f"{one.name}: {lateness_text(one.latency)}") for one in replay.warm_up
     ]
     facts += [
         ("failed", f"{one.failed:,} {one.name}")
         for one in (*replay.warm_up, *replay.streams)
-        if one.failed and one.name in _WHOLE
+        if one.failed and one.kind != NAMED
     ]
     return facts
 

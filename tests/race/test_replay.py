@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from paddock.race.load import read_load
 from paddock.race.replay import Replay, decisions, lateness, read_replay, told
 from paddock.race.run import render_replay
+from paddock.reports.replay import replay_headline
 
 PLAN = {
     "kind": "replay",
@@ -156,6 +157,23 @@ def test_a_terminal_shows_the_replay_and_its_proof(tmp_path: Path) -> None:
         assert part in " ".join(text.split()), text
     names = [name for name, _ in told(read(tmp_path, LINES))]
     assert names[:5] == ["replayed", "sent", "rate asked", "rate reached", "behind"]
+
+
+def test_queries_may_have_the_names_of_streams(tmp_path: Path) -> None:
+    """One that is called "queries" is not counted twice, nor taken for all of them; nor is "documents"."""
+    renamed = {"a": "queries", "b": "documents"}
+    lines = [{**line, "name": renamed[line["name"]]} if "name" in line else line for line in LINES]
+    found = read(tmp_path, lines)
+    assert [(one.kind, one.name, one.items) for one in found.streams] == [
+        ("documents", "documents", 900),
+        ("queries", "queries", 2),
+        ("named", "documents", 1),
+        ("named", "queries", 1),
+    ]
+    facts = told(found)
+    assert ("sent", "1,000 of 1,000 documents, 990 indexed; 3 of 3 queries") in facts
+    assert len({name for name, _ in facts if name.startswith("latency of")}) == 4
+    assert len(list(replay_headline(found))) == 3  # documents, queries, and the proof
 
 
 @pytest.mark.parametrize(
