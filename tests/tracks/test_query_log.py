@@ -57,6 +57,7 @@ def test_patterns_may_mean_the_index(tmp_path: Path, index: str) -> None:
         ({**GOOD, "index": "logs,audit-*"}, r"queries.jsonl:2: the index 'audit-\*' is none"),
         ('{"at": "' + AT + '", "body": {"boost": NaN}}', "queries.jsonl:2: this line is no JSON"),
         ('{"at": "' + AT + '", "body": {"boost": 1e999}}', "queries.jsonl:2: this line has a number that is too large"),
+        ({**GOOD, "took_ms": 10**400}, "queries.jsonl:2: this line has a number that is too large"),
         ({**GOOD, "name": "\ud800"}, "queries.jsonl:2: this line has half a character"),
         ({**GOOD, "\ud800": 1}, "queries.jsonl:2: this line has half a character"),
         (

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import sys
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -148,7 +149,7 @@ def _cannot_be_sent(line: Mapping[str, Any]) -> str | None:
         one, depth = stack.pop()
         if depth > _DEEPEST:
             return f"this line is nested more than {_DEEPEST} deep, which no search is."
-        if isinstance(one, float) and not math.isfinite(one):
+        if isinstance(one, int | float) and not abs(one) <= sys.float_info.max:
             return "this line has a number that is too large."
         if isinstance(one, str) and any("\ud800" <= letter <= "\udfff" for letter in one):
             return "this line has half a character (a lone surrogate such as \\ud800)."

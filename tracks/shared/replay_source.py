@@ -11,6 +11,7 @@ import secrets
 import time
 from array import array
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -235,10 +236,10 @@ class ReplayQueries(_ReplaySource):
 
     def partition(self, partition_index: int, total_partitions: int) -> ReplayClient:
         """As for all."""
-        _ = self.due
+        _ = self.due, self.of_today  # which take a moment, and none of those that are to come
         return super().partition(partition_index, total_partitions)
 
-    @property
+    @cached_property
     def of_today(self) -> list[RecordedQuery]:
         """Those that look at today's time, because nobody could say what ``now`` in them means."""
         _ = self.due
