@@ -17,6 +17,7 @@ DAYS_PER_MONTH = 365.25 / 12
 _GIGABYTE = 1e9
 _MILLION = 1e6
 _HOUR = 3600.0
+_MOST = 1e15  # of what a file of prices may say
 # What is paid for, and the keys of the file that price it.
 PROCESSORS, STORAGE, SCANNING, MEMORY = "processors", "storage", "scanning", "memory"
 _KEYS = {
@@ -178,8 +179,9 @@ def read_prices(path: Path) -> Prices:
     """
     content = read_yaml(path, "prices")
     for name, value in content.items():
-        if isinstance(value, float) and not math.isfinite(value):
-            raise FileError(path, f"{name} is no amount: write a number.")
+        # Neither is .nan smaller than that, nor an integer of more digits than a float can have.
+        if name != "currency" and not value < _MOST:
+            raise FileError(path, f"{name} is no amount: write a number below {_MOST:.0e}.")
     amounts = {name: float(value) for name, value in content.items() if name != "currency"}
     prices = Prices(content["currency"], **amounts)
     if not any(getattr(prices, key) for key in _KEYS.values()):

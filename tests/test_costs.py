@@ -134,6 +134,8 @@ def test_the_example_of_the_documentation_is_a_file_of_prices(tmp_path: Path) ->
         ("currency: EUR\ncpu_hour: -1\n", ":2: "),
         ("currency: EUR\ncpu_hour: .inf\n", "cpu_hour is no amount"),
         ("currency: EUR\ncpu_hour: .nan\n", "cpu_hour is no amount"),
+        ("currency: EUR\ncpu_hour: 1" + "0" * 400 + "\n", "cpu_hour is no amount: write a number below 1e+15"),
+        ("currency: EUR\ncpu_hour: -.inf\n", "cpu_hour"),
         ("currency: EUR\ngigabyte_month: 1\n", "'retention_days' is a dependency of 'gigabyte_month'"),
         ("currency: EUR\nmemory_gigabyte_month: 1\n", "'documents_per_day' is a dependency"),
         ("currency: EUR\ngigabyte_scanned: 1\nretention_days: 3\n", "'scans_per_day' is a dependency"),

@@ -6,7 +6,6 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from paddock.errors import FileError, UsageError
 from paddock.files import replacing
 from paddock.imports import QueryImportOptions
 from paddock.imports.options import expanded
-from paddock.imports.slow_log import MICROSECONDS, NoSlowLine, Search, SlowLine, read_slow_line, searches, stream_of
+from paddock.imports.slow_log import NoSlowLine, Search, SlowLine, read_slow_line, searches, stream_of, time_text
 from paddock.imports.sources import Source, open_sources
 from paddock.imports.times import read_zone
 
@@ -52,7 +51,7 @@ class QueryImport:
         """For a terminal."""
         said = [
             f"{self.path}: {numbers.plural(self.written, 'query', 'queries')} of {numbers.plural(self.lines, 'line')} "
-            f"of slow log, from {_text(self.first)} to {_text(self.last)}."
+            f"of slow log, from {time_text(self.first)} to {time_text(self.last)}."
         ]
         said += [f"  {index}: {number:,}" for index, number in self.indices.most_common(_INDICES_SHOWN)]
         if len(self.indices) > _INDICES_SHOWN:
@@ -155,15 +154,10 @@ def _recorded(search: Search, result: QueryImport) -> dict[str, Any]:
             if kept != order:
                 body.pop("search_after", None)
                 body["sort"] = kept
-    recorded: dict[str, Any] = {"at": _text(search.began), "body": body}
+    recorded: dict[str, Any] = {"at": time_text(search.began), "body": body}
     if search.stats:
         recorded["name"] = search.stats
     recorded["took_ms"] = round((search.ended - search.began) / 1000, 3)
     if search.found is not None:
         recorded["hits"] = search.found
     return recorded
-
-
-def _text(at: int) -> str:
-    moment = datetime.fromtimestamp(at // MICROSECONDS, timezone.utc)
-    return f"{moment:%Y-%m-%dT%H:%M:%S}.{at % MICROSECONDS:06d}Z"

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, tzinfo
+from datetime import datetime, timezone, tzinfo
 from typing import Any
 
 MICROSECONDS = 1_000_000
@@ -18,7 +18,7 @@ MICROSECONDS = 1_000_000
 # has ended its query phase, which need not be in the log.
 _GAP = MICROSECONDS
 _UNITS = {"nanos": 0.001, "micros": 1, "ms": 1e3, "s": 1e6, "m": 60e6, "h": 3600e6, "d": 86400e6}
-_TOOK = re.compile(r"([\d.]+)(nanos|micros|ms|s|m|h|d)")
+_TOOK = re.compile(r"(\d+(?:\.\d+)?)(nanos|micros|ms|s|m|h|d)")
 _PLACE = re.compile(r"\[([^\[\]]+)\]\[(\d+)\]")
 _HEAD = re.compile(
     r"\[(?P<time>\d{4}-\d\d-\d\d[T ][\d:.,]+(?:Z|[+-]\d\d:?\d\d)?)\]\s*\[[A-Z ]+\]\s*\[(?P<logger>[^\]]*)\]"
@@ -89,6 +89,15 @@ def read_slow_line(line: str, zone: tzinfo) -> SlowLine | None:
     :param zone: of times without one, which the text form has.
     :raises NoSlowLine: if it is cut off or damaged.
     """
+    try:
+        return _read(line, zone)
+    except NoSlowLine:
+        raise
+    except (ValueError, OverflowError, RecursionError):
+        raise NoSlowLine("it has a number or a text that no node writes, or is nested too deep") from None
+
+
+def _read(line: str, zone: tzinfo) -> SlowLine | None:
     if line.lstrip().startswith("{"):
         return _read_json(line, zone)
     head = _HEAD.match(line)
@@ -129,7 +138,7 @@ def _read_pairs(rest: str, time: str, logger: str, zone: tzinfo) -> SlowLine | N
 def _read_json(line: str, zone: tzinfo) -> SlowLine | None:
     try:
         value = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         if "search_slowlog" in line:
             raise NoSlowLine("it is no whole JSON object") from None
         return None
@@ -175,6 +184,12 @@ def _line(time: str, zone: tzinfo, logger: str, body: Any, said: Mapping[str, An
         raise NoSlowLine("its index, its time, how long it took or what was asked cannot be read")
     hits = re.fullmatch(r"(\d+)(?: hits)?", texts["total_hits"])
     shards = texts["total_shards"]
+    # As text it has no quotes, and as JSON of 8.0 and later escaped ones.
+    stats = ",".join(re.findall(r'[^\[\]\\", ]+', texts["stats"]))
+    asked = [body, texts["search_type"], texts["stats"], texts["id"], shards]
+    # The query log is to have all of it, so what cannot be written is no line: half a character, 1e999, the year 0.
+    json.dumps([asked, where[1]], allow_nan=False, ensure_ascii=False).encode()
+    time_text(ended - lasted)
     return SlowLine(
         began=ended - lasted,
         ended=ended,
@@ -182,9 +197,8 @@ def _line(time: str, zone: tzinfo, logger: str, body: Any, said: Mapping[str, An
         body=body,
         hits=int(hits[1]) if hits else None,
         shards=int(shards) if shards.isdigit() else 1,
-        # As text it has no quotes, and as JSON of 8.0 and later escaped ones.
-        stats=",".join(re.findall(r'[^\[\]\\", ]+', texts["stats"])),
-        key=json.dumps([body, texts["search_type"], texts["stats"], texts["id"], shards], sort_keys=True),
+        stats=stats,
+        key=json.dumps(asked, sort_keys=True),
     )
 
 
@@ -221,6 +235,15 @@ def _moment(text: str, zone: tzinfo) -> int | None:
         return None
     aware = moment if moment.tzinfo else moment.replace(tzinfo=zone)
     return round(aware.timestamp() * MICROSECONDS)
+
+
+def time_text(at: int) -> str:
+    """Microseconds since 1970 UTC as ISO 8601.
+
+    :raises ValueError: if it is before the year 1 or after the year 9999.
+    """
+    moment = datetime.fromtimestamp(at // MICROSECONDS, timezone.utc)
+    return f"{moment.replace(tzinfo=None).isoformat()}.{at % MICROSECONDS:06d}Z"
 
 
 def searches(lines: Iterable[SlowLine]) -> list[Search]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from paddock import numbers
-from paddock.costs import Cost, Prices, Usage, cost_of
+from paddock.costs import PROCESSORS, Cost, Prices, Usage, cost_of
 from paddock.plain_values import Missing, known
+from paddock.race.replay_check import REPLAY_QUERIES
 from paddock.race.summary import NamedFigure, RaceRecord, Summary
 
 _NOT_MEASURED = "Something that has a price was not measured in this race."
@@ -39,8 +40,14 @@ def cost_figures(record: RaceRecord) -> tuple[NamedFigure, ...]:
 
     if cost is None:
         return (NamedFigure("per million documents", Missing(_NOT_MEASURED), form, short=f"cost {unit}/M docs"),)
-    parts = tuple(NamedFigure(f"per million documents, {part}", each, form) for part, each in cost.parts.items())
-    whole = NamedFigure("per million documents", cost.total, form, short=f"cost {unit}/M docs")
+    # No counter of a node tells them from the documents beside which they were asked.
+    searched = any(task.name == REPLAY_QUERIES for task in record.summary.request_tasks)
+    note = "the searches of the query log included" if searched and PROCESSORS in cost.parts else ""
+    parts = tuple(
+        NamedFigure(f"per million documents, {part}", each, form, note if part == PROCESSORS else "")
+        for part, each in cost.parts.items()
+    )
+    whole = NamedFigure("per million documents", cost.total, form, note, short=f"cost {unit}/M docs")
     month = cost.of_month(prices)
     monthly = (
         () if month is None else (NamedFigure("per month", month.total, form, "once as much is deleted as comes in"),)

@@ -18,7 +18,8 @@ from paddock import numbers
 from paddock.race.load import journal_lines, of_same_race
 
 _QUANTILES = (0.5, 0.95, 0.99)
-_WHOLE = ("documents", "queries")  # the streams that are not of one name of queries
+# Kinds of streams: documents, all queries, and queries of one name.
+DOCUMENTS, QUERIES, NAMED = "documents", "queries", "named"
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,9 @@ class Lateness:
 
 @dataclass(frozen=True)
 class Stream:
-    """Documents, or queries of one name, without those of the warm-up unless it says so.
+    """Documents, or queries, or queries of one name, without those of the warm-up unless it says so.
 
+    :param kind: DOCUMENTS, QUERIES or NAMED.
     :param items: documents or queries, and ``requests`` in which they were sent; ``failed`` of the items.
     :param latency: from when it was due to its answer; a document is due with the last one of its bulk.
     :param service: from when it was sent to its answer.
@@ -42,6 +44,7 @@ class Stream:
     :param recorded: of queries, how long they took when they were recorded, where the log says so.
     """
 
+    kind: str
     name: str
     items: int
     requests: int
@@ -50,6 +53,11 @@ class Stream:
     service: Lateness
     delay: Lateness
     recorded: Lateness | None = None
+
+    @property
+    def label(self) -> str:
+        """Its name, by which nobody takes a query of the name "documents" for documents."""
+        return f"queries named {self.name}" if self.kind == NAMED and self.name in (DOCUMENTS, QUERIES) else self.name
 
 
 @dataclass(frozen=True)
@@ -73,7 +81,8 @@ class Proof:
 
     :param mode: "all" or "sample".
     :param counted: documents in the index, and ``documents``, how many were sent.
-    :param compared: documents that were read back; ``sampled`` of the archive's were drawn for it, None of all.
+    :param compared: documents that were read back; ``sampled`` of the archive's were drawn for it, None of all, and
+        ``undated`` more were drawn that have no time by which the index could be asked for them.
     :param missing: in the archive and not in the index; ``unexpected`` the other way round; ``changed`` in both, with
         other values.
     :param fields: by their full names, how many ``documents`` differ in them, and what was ``sent`` and ``read`` first.
@@ -95,6 +104,7 @@ class Proof:
     parts: tuple[Mapping[str, Any], ...]
     seconds: float
     problem: str | None
+    undated: int = 0
 
     @property
     def sentence(self) -> str:
@@ -106,15 +116,19 @@ class Proof:
                 f"The restore proof passed: {self.counted:,} documents were sent and are in the index, and each of "
                 f"them reads back as it was sent ({numbers.figure(self.seconds)} s)."
             )
-        most = numbers.percent(3 / self.sampled)[0]
+        # None of so many drawn differ with a probability of 0.05 or more unless a larger share of all does.
+        most = numbers.percent(1 - 0.05 ** (1 / self.sampled) if self.sampled else 1.0)[0]
+        of_all = "of all" if not self.undated else "of those that have a time"
         certainty = (
             "which are all"
             if self.sampled >= self.documents
-            else f"so at most {most} % of all differ, with 95 % confidence"
+            else f"so at most {most} % {of_all} differ, with 95 % confidence"
         )
+        undated = f"; {self.undated:,} more that were drawn have no time, by which alone they could be found"
         return (
             f"The restore proof passed: {self.counted:,} documents were sent and are in the index; {self.sampled:,} of "
-            f"them, drawn at random, read back as they were sent, {certainty} ({numbers.figure(self.seconds)} s)."
+            f"them, drawn at random, read back as they were sent, {certainty}{undated if self.undated else ''} "
+            f"({numbers.figure(self.seconds)} s)."
         )
 
 
@@ -125,7 +139,7 @@ class Replay:
     :param origin: the recorded time with which it began, and ``until`` the one with which it ended; ``factor`` times as
         fast as recorded.
     :param scheduled: documents that were due, and ``scheduled_queries``; ``left_out`` queries were asked at other
-        times.
+        times, and ``of_today`` those that look at the time of the replay.
     :param without_time: documents without a time, due with the one before them; ``disordered`` ones, older than one
         before them in the file, which were put in order.
     :param whole_seconds: whether times were no finer than a second, over which documents then were spread.
@@ -158,6 +172,7 @@ class Replay:
     documents: tuple[ReplayPoint, ...]
     queries: tuple[ReplayPoint, ...]
     proof: Proof | None
+    of_today: int = 0
 
     @property
     def behind(self) -> float:
@@ -198,7 +213,7 @@ def _replay(
     names = sorted({line["name"] for line in queries})
     streams = [*_streams(measured)]
     if len(names) > 1:
-        streams += (_stream(name, [line for line in measured if line.get("name") == name]) for name in names)
+        streams += (_stream(name, [line for line in measured if line.get("name") == name], NAMED) for name in names)
     return Replay(
         origin=plan["from"],
         until=plan["until"],
@@ -221,21 +236,23 @@ def _replay(
         documents=_points(plan["asked"], bulks),
         queries=_points(asked["asked"], queries) if asked else (),
         proof=_proof(proof) if proof else None,
+        of_today=asked.get("of_today", 0) if asked else 0,
     )
 
 
 def _streams(lines: Sequence[Mapping[str, Any]]) -> Iterable[Stream | None]:
     """Documents, and all queries."""
-    yield _stream("documents", [line for line in lines if line["kind"] == "bulk"])
-    yield _stream("queries", [line for line in lines if line["kind"] == "query"])
+    yield _stream(DOCUMENTS, [line for line in lines if line["kind"] == "bulk"], DOCUMENTS)
+    yield _stream(QUERIES, [line for line in lines if line["kind"] == "query"], QUERIES)
 
 
-def _stream(name: str, lines: Sequence[Mapping[str, Any]]) -> Stream | None:
+def _stream(name: str, lines: Sequence[Mapping[str, Any]], kind: str) -> Stream | None:
     if not lines:
         return None
     weights = [line.get("documents", 1) for line in lines]
     recorded = [line["recorded_ms"] for line in lines if line.get("recorded_ms") is not None]
     return Stream(
+        kind=kind,
         name=name,
         items=sum(weights),
         requests=len(lines),
@@ -292,6 +309,7 @@ def _proof(line: Mapping[str, Any]) -> Proof:
     return Proof(
         **{name: line[name] for name in same},
         sampled=line.get("sampled"),
+        undated=line.get("undated", 0),
         examples=tuple(line["examples"]),
         parts=tuple(line["parts"]),
     )
@@ -302,7 +320,7 @@ def told(replay: Replay) -> list[tuple[str, str]]:
     span = f"{replay.origin} to {replay.until}, {replay.factor:g} times as fast as recorded"
     facts = [("replayed", span)]
     sent = f"{replay.answered:,} of {replay.scheduled:,} documents, {replay.indexed:,} indexed"
-    asked = sum(one.items for one in (*replay.streams, *replay.warm_up) if one.name == "queries")
+    asked = sum(one.items for one in (*replay.streams, *replay.warm_up) if one.kind == QUERIES)
     if replay.scheduled_queries:
         sent += f"; {asked:,} of {replay.scheduled_queries:,} queries"
     facts.append(("sent", sent))
@@ -316,14 +334,14 @@ def told(replay: Replay) -> list[tuple[str, str]]:
             f"{numbers.figure(max(replay.behind, 0.0))} s after the last request was due",
         )
     )
-    facts += [(f"latency of {one.name}", lateness_text(one.latency)) for one in replay.streams]
+    facts += [(f"latency of {one.label}", lateness_text(one.latency)) for one in replay.streams]
     facts += [
         (f"... in the first {replay.warmup:g} s", f"{one.name}: {lateness_text(one.latency)}") for one in replay.warm_up
     ]
     facts += [
         ("failed", f"{one.failed:,} {one.name}")
         for one in (*replay.warm_up, *replay.streams)
-        if one.failed and one.name in _WHOLE
+        if one.failed and one.kind != NAMED
     ]
     return facts
 
@@ -354,6 +372,11 @@ def decisions(replay: Replay) -> list[str]:
         )
     if replay.whole_seconds:
         found.append("Times are no finer than a second; the documents of a second were spread evenly over it.")
+    if replay.of_today:
+        found.append(
+            f"{replay.of_today:,} queries have 'now' where it could not be replaced by the time at which they were "
+            f"asked, so there it was the time of the replay."
+        )
     if replay.left_out:
         found.append(
             f"{replay.left_out:,} queries of the query log were left out: they were asked before or after the "

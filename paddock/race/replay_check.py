@@ -16,6 +16,7 @@ from paddock.tracks.rendering import build_track, render_specification
 
 # What our challenge calls the task that sends the documents.
 REPLAY_TASK = "replay-documents"
+REPLAY_QUERIES = "replay-queries"
 QUERY_LOG = "query_log"
 # Seconds between its start and the beginning of the replay (tracks/shared/replay_clock.py).
 LEAD = 2.0
@@ -67,10 +68,18 @@ def check_replay(
     except RallyError as error:
         raise UsageError(str(error)) from None
     seconds = max(moments[-1] for moments in due.values())
-    asked = due.get("replay-queries", ())
+    asked = due.get(REPLAY_QUERIES, ())
+    today = sources[REPLAY_QUERIES].of_today if asked else ()
     sent = numbers.plural(archive.documents, "document")
     sent += f" and {numbers.plural(len(asked), 'query', 'queries')}" if asked else ""
-    return (
+    said = (
         f"The replay of {sent} takes {numbers.duration(seconds)}, {archive.factor:g} times as fast as recorded "
         f"(replay_factor)."
     )
+    if today:
+        said += (
+            f" {numbers.plural(len(today), 'query has', 'queries have')} 'now' where it cannot be replaced by the time "
+            f"at which it was asked (the first in line {today[0].line} of the query log), so there it is today's time: "
+            f"write the times into the query log."
+        )
+    return said

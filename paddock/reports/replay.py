@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from paddock import numbers
-from paddock.race.replay import Lateness, Proof, Replay, ReplayPoint, Stream, decisions, told
+from paddock.race.replay import NAMED, Lateness, Proof, Replay, ReplayPoint, Stream, decisions, told
 from paddock.reports.document import Plot, Section, Table
 from paddock.reports.drawing import Panel, legend, linear, logarithmic, stacked
 
@@ -40,7 +40,7 @@ def replay_sections(replay: Replay) -> list[Section]:
 def replay_headline(replay: Replay) -> Iterator[str]:
     """What it came to, in a sentence or two."""
     for one in replay.streams:
-        if one.name in ("documents", "queries"):
+        if one.kind != NAMED:
             yield (
                 f"At {replay.factor:g} times the recorded pace latency of {one.name} was "
                 f"{numbers.figure(one.latency.p50)} ms in the median, {numbers.figure(one.latency.p99)} ms in the 99th "
@@ -118,7 +118,7 @@ def _streams(replay: Replay) -> Table:
         *("service p50 ms", "p99", "sent late p99 ms", "largest"),
         *(("recorded p50 ms", "p99") if recorded else ()),
     )
-    rows = [_row(one, one.name, recorded) for one in replay.streams]
+    rows = [_row(one, one.label, recorded) for one in replay.streams]
     rows += [_row(one, f"{one.name}, first {replay.warmup:g} s", recorded) for one in replay.warm_up]
     caption = "Latency from when something was due, service time from when it was sent, and how late it was sent"
     return Table(caption, headers, tuple(rows), tuple(range(1, len(headers))))

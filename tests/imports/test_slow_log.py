@@ -106,6 +106,56 @@ def test_lines_of_something_else_are_left_out(tmp_path: Path) -> None:
     )
 
 
+def json_line(**changes: Any) -> str:
+    """A line as 7.17 writes it, with these changes."""
+    said = {
+        "type": "index_search_slowlog",
+        "timestamp": "2026-01-05T20:00:00,100+00:00",
+        "component": "i.s.s.query",
+        "message": "[logs][0]",
+        "took": "10ms",
+        "took_millis": "10",
+        "total_hits": "5 hits",
+        "stats": "[]",
+        "search_type": "QUERY_THEN_FETCH",
+        "total_shards": "1",
+        "source": '{"size":1}',
+    }
+    return json.dumps({**said, **changes})
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        "[2026-01-05T20:00:00,100][TRACE][i.s.s.query              ] [n] [logs][0] took[1.2.3ms], took_millis[], "
+        'total_hits[1 hits], stats[], search_type[QUERY_THEN_FETCH], total_shards[1], source[{"size":1}], id[], ',
+        "[2026-01-05T20:00:00,100][TRACE][i.s.s.query              ] [n] [logs][0] took[1ms], took_millis[1], "
+        "total_hits[1 hits], stats[], search_type[QUERY_THEN_FETCH], total_shards[1], source[" + "[" * 100_000,
+        json_line(took="1.2.3ms", took_millis=""),
+        json_line(took="", took_millis="\N{SUPERSCRIPT TWO}"),
+        json_line(took="", took_millis="9" * 5000),
+        json_line(took="9" * 400 + "d"),
+        json_line(total_shards="\N{SUPERSCRIPT TWO}"),
+        json_line(message="[logs][" + "9" * 5000 + "]"),
+        json_line(source="[" * 100_000),
+        '{"type":"index_search_slowlog","source":' + "[" * 100_000,
+        json_line(source='{"size":1e999}'),
+        json_line(source='{"query":{"term":{"user":"\\ud800"}}}'),
+        json_line(stats="[\ud800]"),
+        json_line(timestamp="0001-01-01T00:00:00,000+14:00"),
+        json_line(timestamp="9999-12-31T23:59:59,999-14:00"),
+    ],
+)
+def test_a_line_that_no_node_writes_does_not_end_the_import(tmp_path: Path, bad: str) -> None:
+    """It is counted with its place, and what is good is written; so is what a query log can hold."""
+    path = tmp_path / "slow.json"
+    path.write_text(json_line() + "\n" + bad + "\n", encoding="utf-8")
+    found, queries = converted(tmp_path, path)
+    assert (found.written, found.bad, found.others) == (1, 1, 0), found
+    assert f"the first at {path}:2 (" in found.render()
+    assert queries[0]["at"] == "2026-01-05T20:00:00.090000Z"
+
+
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("form", ["json", "log"])
 @given(data=st.data())

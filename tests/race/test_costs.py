@@ -57,6 +57,19 @@ def test_the_terminal_tells_parts_whole_and_month() -> None:
     assert all(one.text.endswith(" EUR") for one in cost_figures(record))
 
 
+def test_searches_beside_the_documents_are_in_the_cost_and_said() -> None:
+    """Those of a replay's query log; searches after the load are not in it."""
+    record = a_race(races.growing())
+    assert record.summary.request_tasks
+    assert not any("searches" in one.note for one in cost_figures(record))
+    beside = tuple(replace(task, name="replay-queries") for task in record.summary.request_tasks)
+    figures = cost_figures(replace(record, summary=replace(record.summary, request_tasks=beside)))
+    assert {one.name for one in figures if one.note == "the searches of the query log included"} == {
+        "per million documents, processors",
+        "per million documents",
+    }
+
+
 def test_what_was_not_measured_is_said() -> None:
     """Nodes whose processor time nobody saw: a hyphen and the reason, no amount for a part of the bill."""
     record = a_race()

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from paddock.race.load import read_load
 from paddock.race.replay import Replay, decisions, lateness, read_replay, told
 from paddock.race.run import render_replay
+from paddock.reports.replay import replay_headline
 
 PLAN = {
     "kind": "replay",
@@ -142,6 +143,8 @@ def test_quantiles_are_those_of_single_documents(bulks: list[tuple[float, int]])
 def test_what_was_decided_is_told(tmp_path: Path) -> None:
     """Each in a sentence; nothing where nothing had to be."""
     assert len(decisions(read(tmp_path, LINES))) == 4
+    told_of_today = decisions(read(tmp_path, [PLAN, {**ASKED, "of_today": 2}, *LINES[2:]]))
+    assert any(one.startswith("2 queries have 'now'") for one in told_of_today)
     plain = {**PLAN, "without_time": 0, "disordered": 0, "whole_seconds": False}
     assert decisions(read(tmp_path, [plain, *LINES[2:6]])) == []
 
@@ -156,14 +159,37 @@ def test_a_terminal_shows_the_replay_and_its_proof(tmp_path: Path) -> None:
     assert names[:5] == ["replayed", "sent", "rate asked", "rate reached", "behind"]
 
 
+def test_queries_may_have_the_names_of_streams(tmp_path: Path) -> None:
+    """One that is called "queries" is not counted twice, nor taken for all of them; nor is "documents"."""
+    renamed = {"a": "queries", "b": "documents"}
+    lines = [{**line, "name": renamed[line["name"]]} if "name" in line else line for line in LINES]
+    found = read(tmp_path, lines)
+    assert [(one.kind, one.name, one.items) for one in found.streams] == [
+        ("documents", "documents", 900),
+        ("queries", "queries", 2),
+        ("named", "documents", 1),
+        ("named", "queries", 1),
+    ]
+    facts = told(found)
+    assert ("sent", "1,000 of 1,000 documents, 990 indexed; 3 of 3 queries") in facts
+    assert len({name for name, _ in facts if name.startswith("latency of")}) == 4
+    assert len(list(replay_headline(found))) == 3  # documents, queries, and the proof
+
+
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
         ({}, "The restore proof passed: 1,000 documents were sent and are in the index, and each of them reads back"),
         (
             {"sampled": 300},
-            "300 of them, drawn at random, read back as they were sent, so at most 1.00 % of all differ",
+            "300 of them, drawn at random, read back as they were sent, so at most 0.99 % of all differ",
         ),
+        ({"sampled": 1}, "1 of them, drawn at random, read back as they were sent, so at most 95.0 % of all differ"),
+        (
+            {"sampled": 300, "undated": 700},
+            "so at most 0.99 % of those that have a time differ, with 95 % confidence; 700 more that were drawn",
+        ),
+        ({"sampled": 0, "undated": 5}, "0 of them, drawn at random, read back as they were sent, so at most 100 % of"),
         ({"sampled": 1000}, "1,000 of them, drawn at random, read back as they were sent, which are all"),
         ({"problem": "The restore proof failed: it did."}, "The restore proof failed: it did."),
     ],

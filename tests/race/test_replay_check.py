@@ -66,6 +66,17 @@ def test_a_replay_is_said_to_take_as_long_as_it_does(corpus: CorpusRecord, tmp_p
     assert {times_file(corpus.file), times_file(first_thousand_file(corpus.file))} <= set(companion_files(corpus.file))
 
 
+def test_queries_that_ask_of_today_are_told(corpus: CorpusRecord, tmp_path: Path) -> None:
+    """Before the race, with the line of the first one; those that are left out do not count."""
+    log, today = tmp_path / "queries.jsonl", {"query": {"query_string": {"query": "t:[now-1h TO now]"}}}
+    asked = (("20", {}), ("19", today), ("20", today), ("21", today))
+    log.write_text("".join(json.dumps({"at": f"2026-01-05T{at}:30:00Z", "body": body}) + "\n" for at, body in asked))
+    said = check_replay(TRACK, REPLAY, parameters(corpus, query_log=str(log)), False, corpus)
+    assert said is not None
+    assert "2 queries have 'now' where it cannot be replaced" in said
+    assert "(the first in line 3 of the query log)" in said
+
+
 @pytest.mark.parametrize(
     ("params", "sentence"),
     [

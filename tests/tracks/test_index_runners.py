@@ -265,6 +265,8 @@ def test_everything_is_registered() -> None:
         "restore-proof": "restore-proof",
         "settle": "settle",
         "roll-over": "roll-over",
+        "bulk": "bulk-index",
+        "search": "query",
     }
     assert registry.processors == ["UnpreparedCorpora", "LapSecret", "ReplayTimes"]
 

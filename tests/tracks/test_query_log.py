@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from shared.query_log import BadQueryLog, at_its_time, read_query_log
+from shared.query_log import BadQueryLog, RecordedQuery, asks_of_today, at_its_time, read_query_log
 
 from paddock.imports import QueryImportOptions
 from paddock.imports.queries import import_queries
@@ -56,6 +56,15 @@ def test_patterns_may_mean_the_index(tmp_path: Path, index: str) -> None:
         ({**GOOD, "index": "other"}, "queries.jsonl:2: the index 'other' is none of this race, which has 'logs' alone"),
         ({**GOOD, "index": "logs,audit-*"}, r"queries.jsonl:2: the index 'audit-\*' is none"),
         ('{"at": "' + AT + '", "body": {"boost": NaN}}', "queries.jsonl:2: this line is no JSON"),
+        ('{"at": "' + AT + '", "body": {"boost": 1e999}}', "queries.jsonl:2: this line has a number that is too large"),
+        ({**GOOD, "took_ms": 10**400}, "queries.jsonl:2: this line has a number that is too large"),
+        ({**GOOD, "name": "\ud800"}, "queries.jsonl:2: this line has half a character"),
+        ({**GOOD, "\ud800": 1}, "queries.jsonl:2: this line has half a character"),
+        (
+            '{"at": "' + AT + '", "body": ' + '{"a":' * 900 + "1" + "}" * 901,
+            "queries.jsonl:2: this line is nested more than 200 deep",
+        ),
+        ({**GOOD, "at": "9999-12-31T23:59:59-10:00"}, "queries.jsonl:2: '9999-12-31T23:59:59-10:00' is no time"),
     ],
 )
 def test_a_broken_line_is_refused_with_its_place(tmp_path: Path, line: Any, sentence: str) -> None:
@@ -99,6 +108,8 @@ def test_any_line_is_read_or_refused_with_a_sentence(line: bytes) -> None:
         ({"gte": "2026-01-01", "boost": 1.0}, {"gte": "2026-01-01", "boost": 1.0}),
         ({"gte": "now-15m", "format": "epoch_millis"}, {"gte": "now-15m", "format": "epoch_millis"}),
         ({"gte": 5}, {"gte": 5}),
+        ({"gte": "nowak", "lt": "now-playing"}, {"gte": "nowak", "lt": "now-playing"}),
+        ({"gte": "now+1h-2d/M", "lt": "now-h"}, {"gte": f"{AT}||+1h-2d/M", "lt": f"{AT}||-h"}),
     ],
 )
 def test_now_is_when_the_query_was_asked(asked: dict[str, Any], expected: dict[str, Any]) -> None:
@@ -118,6 +129,79 @@ def test_now_is_when_the_query_was_asked(asked: dict[str, Any], expected: dict[s
     query = body(asked)
     assert at_its_time(query, START + 1_250_000) == body(expected)
     assert query == body(asked)
+
+
+SINCE, UNTIL = f"{AT}||-1h", AT
+HOUR = {"fixed_interval": "1h", "field": "@timestamp"}
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ({"query": {"range": {"to": {"gte": "now-1h"}}}}, {"query": {"range": {"to": {"gte": SINCE}}}}),
+        (
+            {
+                "aggs": {
+                    "r": {"date_range": {"field": "t", "ranges": [{"from": "now-1h", "key": "recent"}, {"to": "now"}]}}
+                }
+            },
+            {
+                "aggs": {
+                    "r": {"date_range": {"field": "t", "ranges": [{"from": SINCE, "key": "recent"}, {"to": UNTIL}]}}
+                }
+            },
+        ),
+        *(
+            (
+                {"aggs": {"h": {"date_histogram": {**HOUR, name: {"min": "now-1h", "max": "now"}}}}},
+                {"aggs": {"h": {"date_histogram": {**HOUR, name: {"min": SINCE, "max": UNTIL}}}}},
+            )
+            for name in ("extended_bounds", "hard_bounds")
+        ),
+        (
+            {"query": {"distance_feature": {"field": "@timestamp", "origin": "now", "pivot": "1h"}}},
+            {"query": {"distance_feature": {"field": "@timestamp", "origin": UNTIL, "pivot": "1h"}}},
+        ),
+        (
+            {"aggs": {"range": {"filter": {"range": {"date_range": {"lt": "now"}}}, "aggs": {"x": {}}}}},
+            {"aggs": {"range": {"filter": {"range": {"date_range": {"lt": UNTIL}}}, "aggs": {"x": {}}}}},
+        ),
+        (
+            {"aggs": {"range": {"aggs": {"to": {"filter": {"range": {"t": {"to": "now"}}}}}}}},
+            {"aggs": {"range": {"aggs": {"to": {"filter": {"range": {"t": {"to": UNTIL}}}}}}}},
+        ),
+    ],
+)
+def test_now_is_replaced_wherever_it_bounds_a_time(body: dict[str, Any], expected: dict[str, Any]) -> None:
+    """A field may have the name of a bound, an aggregation that of a range; then nothing asks of today any more."""
+    query = RecordedQuery(1, START + 1_250_000, body)
+    assert at_its_time(body, query.at) == expected
+    assert not asks_of_today(query)
+
+
+@pytest.mark.parametrize(
+    ("body", "asks"),
+    [
+        ({"query": {"query_string": {"query": "status:500 AND @timestamp:[now-15m TO now]"}}}, True),
+        ({"query": {"query_string": {"query": "@timestamp:>=now-1h"}}}, True),
+        ({"query": {"query_string": {"query": "it happens now"}}}, False),
+        ({"query": {"range": {"@timestamp": {"gte": "now-15m", "format": "epoch_millis"}}}}, True),
+        ({"aggs": {"r": {"date_range": {"field": "t", "format": "MM-yyyy", "ranges": [{"to": "now/M"}]}}}}, True),
+        (
+            {"aggs": {"h": {"date_histogram": {**HOUR, "format": "HH", "hard_bounds": {"min": "now-1h"}}}}},
+            True,
+        ),
+        ({"query": {"function_score": {"gauss": {"@timestamp": {"origin": "now", "scale": "1h"}}}}}, True),
+        ({"query": {"match": {"message": "now"}}}, False),
+        ({"query": {"range": {"user": {"gte": "nowak"}}}}, False),
+    ],
+)
+def test_queries_that_ask_of_today_are_known(body: dict[str, Any], asks: bool) -> None:
+    """Where now cannot be replaced it stays, and is found; words of a text are none."""
+    query = RecordedQuery(1, START, body)
+    assert at_its_time(body, START) == body
+    assert asks_of_today(query) is asks
+    assert asks_of_today(RecordedQuery(1, START, {}, params={"q": "t:[now-1h TO now]"}))
 
 
 def test_what_is_made_of_a_slow_log_is_read(tmp_path: Path) -> None:

@@ -33,10 +33,20 @@ DOCUMENTS = st.recursive(
         ({"a": 1}, {}, [("a", 1, None)]),
         ({}, {"a": {"b": 1}}, [("a.b", None, 1)]),
         ({"a": None}, {}, []),
+        ({"l": [1, 0]}, {"l": [True, False]}, [("l", [1, 0], [True, False])]),
+        ({"l": [{"ok": True}]}, {"l": [{"ok": 1}]}, [("l", [{"ok": True}], [{"ok": 1}])]),
+        ({"l": [1, {"a": {"b": 2.0}, "c": None}]}, {"l": [1.0, {"a.b": 2}]}, []),
+        ({"a": {"b": 1}, "a.b": 2}, {"a": {"b": 9}, "a.b": 2}, [("a.b", {"values": [1, 2]}, {"values": [2, 9]})]),
+        ({"a": {"b": 1}, "a.b": 2}, {"a": {"b": 2}, "a.b": 1}, []),
+        ({"a": {}}, {}, [("a", {}, None)]),
+        ({"a": {"b": {}}}, {"a": {}}, [("a.b", {}, None), ("a", None, {})]),
     ],
 )
 def test_differences(sent: dict[str, Any], read: dict[str, Any], expected: list[Any]) -> None:
-    """Order of keys and dots for braces are none; the order of a list, the form of a date and a lost value are."""
+    """Order of keys and dots for braces are none; the order of a list, the form of a date and a lost value are.
+
+    So are true for 1 in a list, one of two values of a name that comes twice, and an object that was empty.
+    """
     assert list(differences(sent, read)) == expected
 
 

@@ -137,7 +137,7 @@ def test_the_schedule_of_documents_and_queries_is_kept(tmp_path: Path) -> None:
     (plan,) = lines_of(journal, "replay")
     assert (plan["documents"], plan["bulks"], plan["asked"]) == (7, 4, {"seconds": 1, "due": [3, 3, 0, 0, 1]})
     (asked_plan,) = lines_of(journal, "replay-queries")
-    assert (asked_plan["queries"], asked_plan["left_out"]) == (3, 2)
+    assert (asked_plan["queries"], asked_plan["left_out"], asked_plan["of_today"]) == (3, 2, 0)
     replay = read_replay(journal)
     assert replay is not None
     assert [(one.name, one.items) for one in replay.streams] == [("documents", 4), ("queries", 2)]
@@ -358,3 +358,12 @@ def test_times_are_absolute(tmp_path: Path) -> None:
     """The archive knows when its documents were logged."""
     source = paced_race.source(track(tmp_path, [1, 2]), DOCUMENTS)
     assert (source.archive.origin, source.archive.last) == (START + 1_000_000, START + 2_999_999)
+
+
+def test_the_plan_counts_the_queries_that_ask_of_today(tmp_path: Path) -> None:
+    """Of those that are sent."""
+    body = {"query": {"query_string": {"query": "t:[now-1h TO now]"}}}
+    log = query_log(tmp_path, [0.5, 1, 60], body=body)
+    source = paced_race.source(track(tmp_path, [0, 2], query_log=str(log)), QUERIES)
+    source.partition(0, 1)
+    assert (source.plan()["of_today"], source.plan()["left_out"]) == (2, 1)

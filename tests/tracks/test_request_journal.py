@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from esrally.client.context import RequestContextHolder
+from esrally.driver.runner import BulkIndex, Query
 from shared.registration import register
 from shared.request_journal import VARIABLE, JournalledRunner, journalled_runners
 
@@ -90,15 +91,16 @@ class Registry:
         return lambda *_args, **_more: None
 
 
-def test_rallys_own_runners_stay_unless_a_journal_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With plain Rally nothing takes their place; with the variable both are called what Rally calls them."""
+def test_nothing_is_written_unless_a_journal_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With plain Rally the runners are Rally's; with the variable both are called what Rally calls them."""
     monkeypatch.delenv(VARIABLE, raising=False)
     plain = Registry()
     register(plain)
-    assert not {"bulk", "search"} & set(plain.runners)
+    assert isinstance(plain.runners["bulk"], BulkIndex)
+    assert isinstance(plain.runners["search"], Query)
     monkeypatch.setenv(VARIABLE, str(tmp_path / "requests.jsonl"))
     journalled = Registry()
     register(journalled)
-    assert {"bulk", "search"} <= set(journalled.runners)
+    assert all(isinstance(journalled.runners[name], JournalledRunner) for name in ("bulk", "search"))
     assert str(journalled.runners["bulk"]) == "bulk-index"
     assert journalled_runners({VARIABLE: ""}) == {}

@@ -110,6 +110,7 @@ def test_the_same_documents_pass(tmp_path: Path, proof: str) -> None:
     assert (told["documents"], told["counted"]) == (12, 12)
     # What has no time cannot be asked for by it, and is compared only where all are.
     assert told["compared"] == (12 if proof == "all" else 11)
+    assert (told.get("sampled"), told.get("undated")) == ((None, None) if proof == "all" else (11, 1))
     assert (told["missing"], told["changed"], told["unexpected"], told["stopped"]) == (0, 0, 0, False)
 
 
@@ -196,6 +197,61 @@ def test_many_differences_end_the_comparison(tmp_path: Path) -> None:
     assert told["compared"] < 30
     assert list(told["fields"]) == ["added"]
     assert told["problem"].endswith("; the rest was not compared.")
+
+
+@pytest.mark.parametrize("at", [2.0, None])
+def test_many_documents_of_one_time_or_none_are_no_differences(tmp_path: Path, at: float | None) -> None:
+    """They may be in any order in the index; only what is left behind a time counts as differing."""
+    times = [1.0, *[at] * 100, 3.0]
+    documents = [document(number, one) for number, one in enumerate(times)]
+    built = track(tmp_path, times)
+    told = proved(built, Index(documents[::-1]), tmp_path / "load.jsonl", most=20)
+    assert (told["passed"], told["compared"]) == (True, 102), told
+    documents[50]["path"] = "/changed"
+    told = proved(built, Index(documents[::-1]), tmp_path / "load.jsonl", most=20)
+    assert (told["changed"], told["missing"], told["unexpected"], told["stopped"]) == (1, 0, 0, False)
+
+
+def test_whole_numbers_that_come_back_with_a_point_are_no_differences(tmp_path: Path) -> None:
+    """However many they are."""
+    times = [number / 10 for number in range(200)]
+    documents = [{**document(number, at), "n": float(number)} for number, at in enumerate(times)]
+    told = proved(track(tmp_path, times), Index(documents), tmp_path / "load.jsonl", most=20)
+    assert (told["passed"], told["compared"]) == (True, 200), told
+
+
+def test_an_index_that_lost_most_is_not_read_for_ever(tmp_path: Path) -> None:
+    """What was sent before the first document of the index is missing, and soon too much."""
+    times = [number / 10 for number in range(200)]
+    told = proved(track(tmp_path, times), Index([document(199, 19.9)]), tmp_path / "load.jsonl", most=20)
+    assert told["stopped"]
+    assert 20 < told["missing"] < 30
+
+
+class ReadsZones(Index):
+    """An index that knows the names of zones, as Elasticsearch does and Paddock does not."""
+
+    def _at(self, one: dict[str, Any]) -> int:
+        named = str(one.get("@timestamp")).endswith("Europe/Paris")
+        return 1_767_643_201_000 if named else super()._at(one)
+
+
+@pytest.mark.parametrize("proof", ["all", "sample"])
+def test_times_that_elasticsearch_alone_can_read_are_no_differences(tmp_path: Path, proof: str) -> None:
+    """They come in the middle of the index, and are documents without a time in the archive."""
+    times = [0, *[1.0 if number % 3 else None for number in range(100)], 2]
+    documents = [document(number, at) for number, at in enumerate(times)]
+    for one in documents:
+        one.setdefault("@timestamp", "2026-01-05T21:00:01Europe/Paris")
+    built = track(tmp_path, times, proof=proof)
+    path = Path(built.corpora[0].documents[0].document_file)
+    path.write_text("".join(json.dumps(one) + "\n" for one in documents), encoding="utf-8")
+    told = proved(built, ReadsZones(documents), tmp_path / "load.jsonl", most=20)
+    assert told["passed"], told
+    documents[4]["path"] = "/changed"  # of a document that has no time to us
+    told = proved(built, ReadsZones(documents), tmp_path / "load.jsonl", most=20)
+    assert told["changed"] == (proof == "all")
+    assert told.get("undated") == (None if proof == "all" else 34)
 
 
 def test_an_index_that_stores_nothing_cannot_be_proved(tmp_path: Path) -> None:

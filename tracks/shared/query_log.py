@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+import re
+import sys
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -29,7 +31,16 @@ KEYS = {
     "took_ms": "how long it took when it was recorded",
     "hits": "how many documents it found when it was recorded",
 }
+# How deep a body may be nested; Elasticsearch takes some dozens of queries within each other.
+_DEEPEST = 200
 _BOUNDS = ("gt", "gte", "lt", "lte", "from", "to")
+# Where else a time of Elasticsearch's date mathematics may stand: names, and what in them are times.
+_TIMES = {"extended_bounds": ("min", "max"), "hard_bounds": ("min", "max"), "distance_feature": ("origin",)}
+_NOW = re.compile(r"now((?:[+-]\d*[yMwdhHms]|/[yMwdhHms])*)")
+# Of a text in Lucene's syntax, a range that begins or ends with it.
+_NOW_IN_TEXT = re.compile(r"(?:[\[{]|\bTO|[<>]=?)\s*\"?now\b")
+# What is searched for in these is text.
+_FULL_TEXT = {"match", "match_phrase", "match_phrase_prefix", "match_bool_prefix", "multi_match"}
 
 
 class BadQueryLog(exceptions.InvalidSyntax):
@@ -93,6 +104,8 @@ def _read(path: Path, number: int, line: bytes, index: str) -> RecordedQuery:
         raise bad(f"this line is no JSON ({error}): a query log has one object in each line.") from None
     if not isinstance(value, dict):
         raise bad("this line is no object: a query log has one object in each line.")
+    if problem := _cannot_be_sent(value):
+        raise bad(problem)
     if strange := sorted(set(value) - set(KEYS)):
         raise bad(f"'{strange[0]}' is no key of a query log, which has {', '.join(KEYS)}.")
     if missing := [key for key in ("at", "body") if key not in value]:
@@ -129,6 +142,24 @@ def _refuse(constant: str) -> Any:
     raise ValueError(f"{constant} is no number")
 
 
+def _cannot_be_sent(line: Mapping[str, Any]) -> str | None:
+    """What of it JSON for Elasticsearch cannot be made of, or no name in a report; a sentence."""
+    stack: list[tuple[Any, int]] = [(line, 0)]
+    while stack:
+        one, depth = stack.pop()
+        if depth > _DEEPEST:
+            return f"this line is nested more than {_DEEPEST} deep, which no search is."
+        if isinstance(one, int | float) and not abs(one) <= sys.float_info.max:
+            return "this line has a number that is too large."
+        if isinstance(one, str) and any("\ud800" <= letter <= "\udfff" for letter in one):
+            return "this line has half a character (a lone surrogate such as \\ud800)."
+        if isinstance(one, Mapping):
+            stack += [(part, depth + 1) for pair in one.items() for part in pair]
+        elif isinstance(one, list):
+            stack += [(part, depth + 1) for part in one]
+    return None
+
+
 def _counts(value: Any, whole: bool) -> bool:
     if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
         return False
@@ -142,32 +173,68 @@ def _unknown(asked: str, index: str) -> str | None:
 
 
 def at_its_time(body: Mapping[str, Any], at: int) -> dict[str, Any]:
-    """The body with ``now`` in the bounds of its ranges replaced by the time at which it was asked.
+    """The body with ``now`` replaced by the time at which it was asked.
 
-    Else "the last 15 minutes" would be those of today, in which a replayed log has nothing. Elasticsearch reckons on
-    from a date with ``||``: ``now-15m/m`` becomes ``2026-01-05T20:00:01.250Z||-15m/m``. A range with a format of its
-    own stays as it is, for the date would have to be written in that.
+    That is in the bounds of ranges, queries and aggregations, in ``extended_bounds`` and ``hard_bounds``, and as
+    ``origin`` of ``distance_feature``. Else "the last 15 minutes" would be those of today, in which a replayed log has
+    nothing. Elasticsearch reckons on from a date with ``||``: ``now-15m/m`` becomes
+    ``2026-01-05T20:00:01.250Z||-15m/m``. What has a format of its own stays as it is, for the date would have to be
+    written in that; :func:`asks_of_today` finds it.
 
     :param at: microseconds since 1970 UTC.
     """
-    replaced: dict[str, Any] = _anchored(body, time_text(at), in_range=False)
-    return replaced
+    moment = time_text(at)
+    return {name: _anchored(name, one, moment) for name, one in body.items()}
 
 
-def _anchored(value: Any, moment: str, in_range: bool) -> Any:
+def _anchored(name: str, value: Any, moment: str) -> Any:
+    """The value of that name."""
     if isinstance(value, list):
-        return [_anchored(one, moment, in_range=False) for one in value]
+        return [_anchored("", one, moment) for one in value]
     if not isinstance(value, Mapping):
         return value
-    if not in_range or not any(bound in value for bound in _BOUNDS):
-        return {name: _anchored(one, moment, in_range or name == "range") for name, one in value.items()}
-    if "format" in value:
+    if name == "range":  # by fields; what has no bounds is an aggregation, or something that only has this name
+        return {
+            field: _with_times(one, _BOUNDS, moment)
+            if isinstance(one, Mapping) and any(not isinstance(one.get(bound, {}), Mapping) for bound in _BOUNDS)
+            else _anchored(field, one, moment)
+            for field, one in value.items()
+        }
+    if name == "date_range" and isinstance(value.get("ranges"), list) and "format" not in value:
+        return {**value, "ranges": [_with_times(one, _BOUNDS, moment) for one in value["ranges"]]}
+    if name == "date_histogram" and "format" in value:
         return dict(value)
-    return {name: _bound(name, one, moment) for name, one in value.items()}
+    if name in _TIMES:
+        return _with_times(value, _TIMES[name], moment)
+    return {inner: _anchored(inner, one, moment) for inner, one in value.items()}
 
 
-def _bound(name: str, value: Any, moment: str) -> Any:
-    if name not in _BOUNDS or not isinstance(value, str) or not value.startswith("now"):
+def _with_times(value: Any, names: Collection[str], moment: str) -> Any:
+    """The value with these of its members at that moment."""
+    if not isinstance(value, Mapping) or "format" in value:
         return value
-    rest = value[len("now") :]
-    return f"{moment}||{rest}" if rest else moment
+    return {name: _at(one, moment) if name in names else one for name, one in value.items()}
+
+
+def _at(value: Any, moment: str) -> Any:
+    found = _NOW.fullmatch(value) if isinstance(value, str) else None
+    if found is None:
+        return value
+    return f"{moment}||{found[1]}" if found[1] else moment
+
+
+def asks_of_today(query: RecordedQuery) -> bool:
+    """Whether ``now`` is left in it where it may mean a time, which then is that of today.
+
+    That is where a format of its own is asked for, in ``query_string``, and in whatever Paddock does not know.
+    """
+    stack: list[tuple[str, Any]] = [("", at_its_time(query.body, query.at)), ("", query.params)]
+    while stack:
+        name, one = stack.pop()
+        if isinstance(one, str) and (_NOW.fullmatch(one) or _NOW_IN_TEXT.search(one)):
+            return True
+        if isinstance(one, Mapping) and name not in _FULL_TEXT:
+            stack += one.items()
+        elif isinstance(one, list):
+            stack += [(name, part) for part in one]
+    return False

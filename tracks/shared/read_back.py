@@ -44,25 +44,49 @@ async def read_back(es: Any, index: str, sources: Iterable[bytes], most: int) ->
 
 
 def differences(sent: Mapping[str, Any], read: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
-    """The fields whose values differ: full name, value sent, value read; None where a document has none.
+    """The fields whose values differ: full name, value sent, value read; None where a document has none."""
+    return differing(fields_of(sent), fields_of(read))
 
-    ``{"a": {"b": 1}}`` and ``{"a.b": 1}`` are the same to Elasticsearch, and so they are here.
-    """
-    before, after = dict(leaves(sent)), dict(leaves(read))
+
+def differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
+    """The same of fields from :func:`fields_of`."""
     for name in {**before, **after}:
         was, became = before.get(name), after.get(name)
-        # To Python true is 1, and false is 0.
-        if was != became or isinstance(was, bool) != isinstance(became, bool):
+        # To Python true is 1, and false is 0, in lists as well.
+        if was != became or (not isinstance(was, str) and written(was) != written(became)):
             yield name, was, became
 
 
-def leaves(document: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
-    """Full names and values of all fields of a document."""
+def fields_of(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Full names and values of all fields of a document, so that what is the same to Elasticsearch is so here.
+
+    ``{"a": {"b": 1}}`` and ``{"a.b": 1.0}`` are, and so are null and nothing; an empty object is a value. A name that
+    comes twice (``{"a": {"b": 1}, "a.b": 2}``) has all of its ``values``.
+    """
+    found: dict[str, list[Any]] = {}
+    for name, value in _leaves(document):
+        if value is not None:
+            found.setdefault(name, []).append(_plain(value))
+    return {name: one[0] if len(one) == 1 else {"values": sorted(one, key=written)} for name, one in found.items()}
+
+
+def written(value: Any) -> str:
+    """The same text for whatever is the same, of values from :func:`fields_of` or all of them."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
+def _leaves(document: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
     for name, value in document.items():
-        if isinstance(value, Mapping):
-            yield from leaves(value, f"{above}{name}.")
+        if isinstance(value, Mapping) and value:
+            yield from _leaves(value, f"{above}{name}.")
         else:
             yield f"{above}{name}", value
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list):
+        return [fields_of(one) if isinstance(one, Mapping) else _plain(one) for one in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def short(value: Any) -> Any:

@@ -21,6 +21,7 @@ from shared.replay_source import ReplayDocuments, ReplayedDocuments, ReplayQueri
 from shared.replay_times import ReplayTimes
 from shared.request_journal import journalled_runners
 from shared.restore_proof import ProofPlan, RestoreProof
+from shared.sent_once import BulkOnce, QueryOnce
 from shared.sustained import ExpectedSustainedDocuments, RolledIndex, RollOver, SustainedDocuments
 
 # The Rally that these tracks were made for and are tested with; pyproject.toml pins it.
@@ -58,7 +59,8 @@ def register(registry: Any) -> None:
     registry.register_runner("roll-over", RollOver(), async_runner=True)
     registry.register_runner("restore-proof", RestoreProof(), async_runner=True)
     registry.register_scheduler("paced", PacedSchedule)
-    for operation, runner in journalled_runners(os.environ).items():
+    runners = {"bulk": BulkOnce(), "search": QueryOnce(), **journalled_runners(os.environ)}
+    for operation, runner in runners.items():
         registry.register_runner(operation, runner, async_runner=True)
     registry.register_scheduler("replay", ReplaySchedule)
 

@@ -11,6 +11,7 @@ import secrets
 import time
 from array import array
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from esrally.track.params import ParamSource
 
 from shared.load_journal import append
 from shared.paced_documents import checked_journal
-from shared.query_log import RecordedQuery, at_its_time, read_query_log
+from shared.query_log import RecordedQuery, asks_of_today, at_its_time, read_query_log
 from shared.replay_clock import ReplayClock
 from shared.replay_plan import (
     Archive,
@@ -31,6 +32,7 @@ from shared.replay_plan import (
     the_file,
 )
 from shared.replay_times import time_text
+from shared.sent_once import SEND_ONCE
 
 SECRET = "replay-secret"  # noqa: S105 - the name of a parameter
 _MOST_BINS = 240
@@ -176,7 +178,13 @@ class ReplayDocuments(_ReplaySource):
         with self.archive.path.open("rb", buffering=0) as file:
             lines = self.archive.times.lines(file, self.archive.first + first, self.archive.first + end)
         body = b"".join(part for line in lines for part in (self._action, line, b"" if line.endswith(b"\n") else b"\n"))
-        return {"body": body, "action-metadata-present": True, "bulk-size": end - first, "unit": "docs"}
+        return {
+            "body": body,
+            "action-metadata-present": True,
+            "bulk-size": end - first,
+            "unit": "docs",
+            SEND_ONCE: True,
+        }
 
     def line(self, number: int, meta: Mapping[str, Any]) -> dict[str, Any]:
         """Its documents, those that were indexed, and when the first of them was due."""
@@ -228,8 +236,14 @@ class ReplayQueries(_ReplaySource):
 
     def partition(self, partition_index: int, total_partitions: int) -> ReplayClient:
         """As for all."""
-        _ = self.due
+        _ = self.due, self.of_today  # which take a moment, and none of those that are to come
         return super().partition(partition_index, total_partitions)
+
+    @cached_property
+    def of_today(self) -> list[RecordedQuery]:
+        """Those that look at today's time, because nobody could say what ``now`` in them means."""
+        _ = self.due
+        return [query for query in self._queries if asks_of_today(query)]
 
     def request(self, number: int) -> dict[str, Any]:
         """The search, as it would have been asked then."""
@@ -238,7 +252,13 @@ class ReplayQueries(_ReplaySource):
             name: str(value).lower() if isinstance(value, bool) else value for name, value in query.params.items()
         }
         body = at_its_time(query.body, query.at)
-        return {"index": self.index, "body": body, "request-params": params, "detailed-results": True}
+        return {
+            "index": self.index,
+            "body": body,
+            "request-params": params,
+            "detailed-results": True,
+            SEND_ONCE: True,
+        }
 
     def line(self, number: int, meta: Mapping[str, Any]) -> dict[str, Any]:
         """Which query it was, what it found, and what it had found and taken when it was recorded."""
@@ -253,6 +273,7 @@ class ReplayQueries(_ReplaySource):
             "kind": "replay-queries",
             "queries": len(self._queries),
             "left_out": len(self._recorded) - len(self._queries),
+            "of_today": len(self.of_today),
             "clients": self._clients,
             "asked": self.asked([1] * len(self._queries)),
         }

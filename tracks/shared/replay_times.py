@@ -29,12 +29,17 @@ SECOND = 1_000_000  # microseconds
 MILLISECOND = 1_000
 
 _ENDING = ".times"
-_VERSION = 1
+_VERSION = 2
 # What nearly every document of our corpora begins with; the rest is read as JSON.
 _BEGINNING = f'{{"{FIELD}":"'.encode()
+# What Elasticsearch reads as strict_date_optional_time, but for names of zones, and a space for the T.
 _TIME = re.compile(
-    r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?)(?:[.,](\d{1,9}))?\s*(Z|[+-]\d\d(?::?\d\d)?)?)?", re.ASCII
+    r"(\d{4}(?:-\d\d(?:-\d\d)?)?)"
+    r"(?:[T ](?:(\d\d(?::\d\d(?::\d\d)?)?)(?:[.,](\d{1,9}))?\s*(Z|UTC|GMT|[+-]\d\d(?::?\d\d)?)?)?)?",
+    re.ASCII,
 )
+# Seconds since 1970 of the first and the last one that can be written with a year of four digits.
+_FIRST, _LAST = calendar.timegm((1, 1, 1, 0, 0, 0)), calendar.timegm((9999, 12, 31, 23, 59, 59))
 
 
 @dataclass(frozen=True)
@@ -90,26 +95,29 @@ def read_time(text: str) -> int | None:
     if found is None:
         return None
     day, clock, fraction, zone = found.groups()
-    seconds = _seconds(day, clock or "00:00:00")
+    seconds = _seconds(f"{day}-01-01"[:10], f"{clock or '00'}:00:00"[:8])
     if seconds is None:
         return None
-    if zone and zone != "Z":
+    if zone and zone[0] in "+-":
         digits = zone[1:].replace(":", "").ljust(4, "0")
         offset = 3600 * int(digits[:2]) + 60 * int(digits[2:])
         seconds += offset if zone[0] == "-" else -offset
+    if not _FIRST <= seconds <= _LAST:
+        return None
     return seconds * SECOND + int((fraction or "0")[:6].ljust(6, "0"))
 
 
 def time_text(at: int) -> str:
     """Microseconds since 1970 UTC as ISO 8601, in milliseconds, as Elasticsearch keeps times."""
     moment = datetime.fromtimestamp(at // SECOND, timezone.utc)
-    return f"{moment:%Y-%m-%dT%H:%M:%S}.{at % SECOND // MILLISECOND:03d}Z"
+    # Not by %Y, which writes the year 999 with three digits.
+    return f"{moment.replace(tzinfo=None).isoformat()}.{at % SECOND // MILLISECOND:03d}Z"
 
 
 @lru_cache(maxsize=4096)
 def _seconds(day: str, clock: str) -> int | None:
     year, month, date = map(int, day.split("-"))
-    hour, minute, second = map(int, (f"{clock}:00" if len(clock) == 5 else clock).split(":"))
+    hour, minute, second = map(int, clock.split(":"))
     if not (1 <= month <= 12 and 1 <= date <= calendar.monthrange(max(year, 1), month)[1] and year):
         return None
     if hour > 23 or minute > 59 or second > 59:

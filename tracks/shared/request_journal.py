@@ -1,7 +1,7 @@
 """The journal of requests: one JSON line with the service time of every bulk and search, as soon as it is answered.
 
 Rally keeps percentiles in race.json, and which they are nobody can choose: there is no 95th among them. Whoever names a
-file in the variable below gets what any percentile can be taken from; otherwise Rally's own runners run as ever.
+file in the variable below gets what any percentile can be taken from.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from esrally.driver.runner import BulkIndex, Query
+from shared.sent_once import BulkOnce, QueryOnce
 
 # An absolute path, which Rally's workers inherit: it is no parameter of a track, because it changes nothing of a race.
 VARIABLE = "PADDOCK_REQUEST_JOURNAL"
@@ -83,6 +83,6 @@ def journalled_runners(environment: Mapping[str, str]) -> dict[str, JournalledRu
         return {}
     path = Path(named)
     return {
-        "bulk": JournalledRunner("bulk", BulkIndex(), path),
-        "search": JournalledRunner("search", Query(), path),
+        "bulk": JournalledRunner("bulk", BulkOnce(), path),
+        "search": JournalledRunner("search", QueryOnce(), path),
     }

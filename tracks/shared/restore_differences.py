@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from shared.read_back import differences, leaves, short
+from shared.read_back import differing, fields_of, short, written
 from shared.replay_times import MILLISECOND, time_text
 
 _EXAMPLES = 5
@@ -23,44 +23,49 @@ class NothingStored(Exception):
 
 
 class Differences:
-    """Takes documents of the archive and of the index in any order; those that are the same cancel each other.
+    """Takes documents of the archive and of the index; those that are the same cancel each other.
 
-    :param most_pending: when so many have no counterpart, nobody need look further.
+    They come in the order of their times, those of the same time in any order: what has no counterpart when a later
+    time comes will have none. Documents without a time (None) wait for theirs to the end.
+
+    :param most_left: when so many have no counterpart, nobody need look further.
     """
 
-    def __init__(self, most_pending: int) -> None:
+    def __init__(self, most_left: int) -> None:
         self.compared = 0
-        self._most = most_pending
-        # By what is in a document: how many more were sent than read, and their milliseconds, ids and contents.
-        self._sent: dict[str, list[tuple[int | None, str, Any]]] = {}
-        self._read: dict[str, list[tuple[int | None, str, Any]]] = {}
-        self._pending = 0
+        self._most = most_left
+        # By what is in a document, as a text: the milliseconds and ids of those that were sent and not read.
+        self._sent: dict[str, list[tuple[int | None, str]]] = {}
+        self._read: dict[str, list[tuple[int | None, str]]] = {}
+        self._timed = self._left = 0
+        self._now: int | None = None
 
     @property
     def too_many(self) -> bool:
         """Whether to stop: so many differ that it is no matter of single documents."""
-        return self._pending > self._most
+        return self._left > self._most
 
     def sent(self, at: int | None, document: Any) -> None:
         """A document of the archive; milliseconds since 1970."""
-        self._add(self._sent, self._read, (at, "", document))
+        self._add(self._sent, self._read, (at, ""), document)
 
     def read(self, at: int | None, identity: str, document: Any) -> None:
         """A document of the index."""
         self.compared += 1
-        self._add(self._read, self._sent, (at, identity, document))
+        self._add(self._read, self._sent, (at, identity), document)
 
-    def _add(self, mine: dict[str, Any], others: dict[str, Any], entry: tuple[int | None, str, Any]) -> None:
-        fields = {name: value for name, value in leaves(entry[2]) if value is not None}
-        key = json.dumps(fields, sort_keys=True, separators=(",", ":"))
+    def _add(self, mine: dict[str, Any], others: dict[str, Any], entry: tuple[int | None, str], document: Any) -> None:
+        at = entry[0]
+        if at is not None and at != self._now:
+            self._now, self._left = at, self._timed
+        key = written(fields_of(document))
         if key in others:
-            others[key].pop()
-            self._pending -= 1
+            self._timed -= others[key].pop()[0] is not None
             if not others[key]:
                 del others[key]
             return
         mine.setdefault(key, []).append(entry)
-        self._pending += 1
+        self._timed += at is not None
 
     def told(self) -> dict[str, Any]:
         """Figures and examples.
@@ -70,20 +75,20 @@ class Differences:
             each, and of the first what was ``sent`` and ``read``); ``examples`` of each kind; ``stopped`` (whether the
             rest was not looked at).
         """
-        sent, read = ([entry for same in side.values() for entry in same] for side in (self._sent, self._read))
+        sent, read = (
+            [(*entry, fields) for key, same in side.items() for fields in (json.loads(key),) for entry in same]
+            for side in (self._sent, self._read)
+        )
         pairs = _pairs(sent, read)
         paired = {id(entry) for pair in pairs for entry in pair}
         fields: dict[str, dict[str, Any]] = {}
         examples = []
-        changed = 0
+        changed = len(pairs)
         for before, after in pairs:
-            differing = list(differences(before[2], after[2]))
-            # Null and nothing, 1 and 1.0 are written differently and are the same.
-            changed += bool(differing)
-            for name, was, became in differing:
+            for name, was, became in differing(before[2], after[2]):
                 entry = fields.setdefault(name, {"documents": 0, "sent": short(was), "read": short(became)})
                 entry["documents"] += 1
-            if differing and len(examples) < _EXAMPLES:
+            if len(examples) < _EXAMPLES:
                 examples.append(_example("changed", before, after))
         missing, unexpected = ([entry for entry in side if id(entry) not in paired] for side in (sent, read))
         examples += [_example("missing", one, None) for one in missing[:_EXAMPLES]]
@@ -134,8 +139,7 @@ def _pairs(sent: Sequence[Any], read: Sequence[Any]) -> list[tuple[Any, Any]]:
 
 def _distance(sent: Mapping[str, Any], read: Mapping[str, Any]) -> float:
     """Share of the fields of either that differ, 0 to 1."""
-    fields = {name for name, _ in (*leaves(sent), *leaves(read))}
-    return len(list(differences(sent, read))) / len(fields) if fields else 0.0
+    return len(list(differing(sent, read))) / (len({**sent, **read}) or 1)
 
 
 def _example(kind: str, sent: Any, read: Any) -> dict[str, Any]:
@@ -143,7 +147,7 @@ def _example(kind: str, sent: Any, read: Any) -> dict[str, Any]:
     at = None if one[0] is None else time_text(one[0] * MILLISECOND)
     told: dict[str, Any] = {"kind": kind, "at": at, "id": read[1] if read else None}
     if sent and read:
-        found = differences(sent[2], read[2])
+        found = differing(sent[2], read[2])
         told["fields"] = {name: {"sent": short(was), "read": short(is_now)} for name, was, is_now in found}
     else:
         told["document"] = short(json.dumps(one[2], ensure_ascii=False))

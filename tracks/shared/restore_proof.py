@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import random
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping
@@ -35,8 +36,8 @@ _PATIENCE = 600  # seconds for one request
 _READ_AT_ONCE = 1000
 _PARTS = 500  # of the time that is counted part by part
 _PARTS_SHOWN = 5
-# Differing documents that are kept in memory; more of them need not be told apart.
-_MOST_PENDING = 100_000
+# Differing documents that are told apart; with more of them it is no matter of single documents.
+_MOST_LEFT = 100_000
 
 
 class ProofPlan(ParamSource):
@@ -68,12 +69,12 @@ class ProofPlan(ParamSource):
 class RestoreProof:
     """Compares what is in the index with the archive; parameters from :class:`ProofPlan`.
 
-    :param most_pending: differing documents from which on it stops.
+    :param most_left: differing documents from which on it stops.
     """
 
-    def __init__(self, most_pending: int = _MOST_PENDING) -> None:
+    def __init__(self, most_left: int = _MOST_LEFT) -> None:
         self.logger = logging.getLogger(__name__)
-        self._most_pending = most_pending
+        self._most_left = most_left
 
     async def __call__(self, es: Any, params: dict[str, Any]) -> dict[str, Any]:
         """Do it once.
@@ -86,14 +87,14 @@ class RestoreProof:
         await patient.indices.refresh(index=index)
         outcome: dict[str, Any] = {"kind": "proof", "mode": mode, "documents": archive.documents}
         outcome["counted"] = (await patient.count(index=index))["count"]
-        found, parts = Differences(self._most_pending), []
+        found, parts = Differences(self._most_left), []
         try:
             if mode == "all":
                 await _compare_all(patient, index, archive, found)
             else:
                 parts = await _count_parts(patient, index, archive)
-                chosen = await _compare_sample(patient, index, archive, params["proof-documents"], found)
-                outcome["sampled"] = chosen
+                drawn = await _compare_sample(patient, index, archive, params["proof-documents"], found)
+                outcome["sampled"], outcome["undated"] = drawn
         except NothingStored:
             outcome["nothing_stored"] = True
         outcome |= {"parts": parts, **found.told(), "seconds": round(time.perf_counter() - began, 3)}
@@ -113,50 +114,74 @@ class RestoreProof:
 
 async def _compare_all(es: Any, index: str, archive: Archive, found: Differences) -> None:
     """Both in the order of their times, so that what belongs together is met nearly at the same moment."""
-    sent = _archived(archive, archive.first, archive.end)
+    sent = _in_order(archive)
     following = next(sent, None)
     async with _frozen(es, index) as point:
         async for at, identity, document in _indexed(es, point):
-            # A document without a time comes last in the index, and with the one before it in the archive.
-            while following is not None and (at is None or following[0] <= at):
-                found.sent(following[0], following[1])
+            # Documents without a time come last.
+            moment = math.inf if at is None else at
+            while following is not None and following[0] < moment and not found.too_many:
+                found.sent(*following[1:])
                 following = next(sent, None)
-            found.read(at, identity, document)
+            # One for one: so few wait where the index has documents of one time in the order in which they were sent.
+            if following is not None and following[0] == moment:
+                found.sent(*following[1:])
+                following = next(sent, None)
+            # Elasticsearch may read a time that we do not; the archive has that document among those without one.
+            found.read(None if time_of(document) is None else at, identity, document)
             if found.too_many:
                 return
     while following is not None and not found.too_many:
-        found.sent(*following)
+        found.sent(*following[1:])
         following = next(sent, None)
 
 
-async def _compare_sample(es: Any, index: str, archive: Archive, number: int, found: Differences) -> int:
+def _in_order(archive: Archive) -> Iterator[tuple[float, int | None, Any]]:
+    """When each document of the archive comes in the index, its milliseconds since 1970, and what was sent."""
+    for at, document in _archived(archive, archive.first, archive.end):
+        if at is not None:
+            yield at, at, document
+    if archive.times.without:
+        for at, document in _archived(archive, archive.first, archive.end):
+            if at is None:
+                yield math.inf, None, document
+
+
+async def _compare_sample(es: Any, index: str, archive: Archive, number: int, found: Differences) -> tuple[int, int]:
     """Documents at random, each with all others of its millisecond: these are what the index can be asked for.
 
-    :returns: how many were drawn.
+    :returns: how many were drawn and compared, and how many were drawn and have no time by which to ask for them.
     """
     positions = range(archive.first, archive.end)
-    chosen = random.sample(positions, min(number, len(positions)))
+    chosen = set(random.sample(positions, min(number, len(positions))))
+    undated = 0
     async with _frozen(es, index) as point:
         for moment in sorted({archive.times.when[position] // MILLISECOND for position in chosen}):
             first, end = archive.times.span(moment * MILLISECOND, (moment + 1) * MILLISECOND)
-            for at, document in _archived(archive, max(first, archive.first), min(end, archive.end)):
-                if time_of(document) is not None:  # what has no time in the index cannot be found by it
+            first, end = max(first, archive.first), min(end, archive.end)
+            for position, (at, document) in enumerate(_archived(archive, first, end), first):
+                if at is not None:
                     found.sent(at, document)
+                elif position in chosen:
+                    undated += 1
             bounds = {"gte": moment, "lte": moment, "format": "epoch_millis"}
             async for at, identity, document in _indexed(es, point, {"range": {FIELD: bounds}}):
-                found.read(at, identity, document)
+                if time_of(document) is not None:  # a time that only Elasticsearch reads is none in the archive
+                    found.read(at, identity, document)
             if found.too_many:
                 break
-    return len(chosen)
+    return len(chosen) - undated, undated
 
 
-def _archived(archive: Archive, first: int, end: int) -> Iterator[tuple[int, Any]]:
-    """Milliseconds since 1970 and what was sent, of the documents at these positions."""
+def _archived(archive: Archive, first: int, end: int) -> Iterator[tuple[int | None, Any]]:
+    """Milliseconds since 1970 (None without a time) and what was sent, of the documents at these positions."""
     with archive.path.open("rb") as file:
         for begin in range(first, end, _READ_AT_ONCE):
             last = min(begin + _READ_AT_ONCE, end)
-            for position, line in enumerate(archive.times.lines(file, begin, last), begin):
-                yield archive.times.when[position] // MILLISECOND, _parsed(line)
+            for line in archive.times.lines(file, begin, last):
+                document = _parsed(line)
+                at = time_of(document)
+                yield None if at is None else at // MILLISECOND, document
 
 
 def _parsed(line: bytes) -> Any:
