@@ -36,7 +36,7 @@ def test_every_component_and_every_measure_is_drawn_and_told() -> None:
         ("load driver", "processors"),
         ("rally-node-0", "memory"),
         ("load driver", "memory"),
-        ("rally-node-0", "disk"),
+        ("rally-node-0", "written to disks"),
         ("rally-node-0", "garbage collection"),
     ]
     assert "rally-node-0" in plot.drawn.split("</p>")[0]  # the legend, without pointing at anything

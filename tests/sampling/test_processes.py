@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import psutil
 import pytest
 
-from paddock.sampling.sampler import DriverMeter, NodeProcesses
+from paddock.sampling.machine import ComponentMeter, NodeProcesses
 
 # /proc counts in ticks of 10 ms, user and system time each rounded down: a process shows a little less than it used
 BURN = """
@@ -39,7 +39,7 @@ def burnt() -> Iterator[subprocess.Popen[str]]:
 
 def test_the_cpu_time_of_an_ended_process_stays() -> None:
     """The sum never falls when a worker ends, while memory and the number of processes do."""
-    meter = DriverMeter()
+    meter = ComponentMeter()
     with burnt() as process:
         during = meter.read([process.pid], 0)
         assert during.processes == 1
@@ -53,7 +53,7 @@ def test_the_cpu_time_of_an_ended_process_stays() -> None:
 
 def test_processes_are_added_up() -> None:
     """Two workers count as two, a pid that is named twice once."""
-    meter = DriverMeter()
+    meter = ComponentMeter()
     with burnt() as first, burnt() as second:
         usage = meter.read([first.pid, second.pid, second.pid], 0)
     assert usage.processes == 2
@@ -62,7 +62,7 @@ def test_processes_are_added_up() -> None:
 
 def test_the_busiest_process() -> None:
     """The share of a core is CPU time over elapsed time, of the process that used most."""
-    meter = DriverMeter()
+    meter = ComponentMeter()
     me = os.getpid()
     with burnt() as idle:
         meter.read([me, idle.pid], 0)

@@ -13,7 +13,7 @@ from paddock.errors import FileError
 from paddock.sampling import Sample, read_samples, records
 from paddock.sampling.records import (
     Collections,
-    DriverUsage,
+    ComponentUsage,
     IndexCounters,
     NodeCounters,
     ProcessUsage,
@@ -136,7 +136,7 @@ samples = st.builds(
     nodes=st.none() | st.dictionaries(st.text(), nodes, max_size=3),
     indices=st.none() | st.dictionaries(st.text(), indices, max_size=3),
     steal_percent=times,
-    driver=st.builds(DriverUsage, numbers, times, numbers, times),
+    driver=st.builds(ComponentUsage, numbers, times, numbers, times),
 )
 
 
@@ -149,7 +149,7 @@ def test_a_sample_survives_writing_and_reading(sample: Sample, tmp_path_factory:
 
 
 def _line(seconds: float) -> str:
-    sample = Sample(0, seconds, 0, None, None, None, 0, DriverUsage(0, 0, 0, 0))
+    sample = Sample(0, seconds, 0, None, None, None, 0, ComponentUsage(0, 0, 0, 0))
     return json.dumps(sample.as_line()) + "\n"
 
 
