@@ -155,7 +155,7 @@ def find_bottleneck(over: OverTime, limits: Allowed, paced: bool = False) -> Bot
     ]
     suspects = tuple(sorted(found, key=lambda one: one.share / one.threshold, reverse=True))
     unknown = tuple(_unknown(over, nodes, limits, suspects))
-    sentence = " ".join(_sentences(suspects, paced, _strangers(over, spans, limits)))
+    sentence = " ".join(_sentences(suspects, len(unknown), paced, _strangers(over, spans, limits)))
     return Bottleneck(spans[0][0], spans[-1][1], suspects, unknown, sentence)
 
 
@@ -244,7 +244,7 @@ def _unknown(over: OverTime, nodes: Sequence[str], limits: Allowed, suspects: Se
             "may not look: what else kept its processors busy, and its disk, are not known."
         )
     elif not any(one.kind == DISK for one in suspects):
-        yield "The nodes' data lies on no disk whose work the kernel counts, such as memory: the disk is not judged."
+        yield "No disk of the nodes' data was noted, as where that lies in memory: the disk is not judged."
     without = [name for name in nodes if name not in limits.cores]
     if without:
         yield f"How many processors {', '.join(without)} may use was not noted: its CPU is not judged."
@@ -256,7 +256,7 @@ def _unknown(over: OverTime, nodes: Sequence[str], limits: Allowed, suspects: Se
         yield "How busy this machine was altogether was not noted."
 
 
-def _sentences(suspects: Sequence[Suspect], paced: bool, strangers: bool) -> Iterator[str]:
+def _sentences(suspects: Sequence[Suspect], unknown: int, paced: bool, strangers: bool) -> Iterator[str]:
     saturated = [one for one in suspects if one.saturated]
     if not suspects:
         yield "Nothing of which a bottleneck could be told was sampled."
@@ -264,14 +264,15 @@ def _sentences(suspects: Sequence[Suspect], paced: bool, strangers: bool) -> Ite
     if not saturated:
         nearest = suspects[0]
         yield (
-            f"None of what was seen was saturated; the nearest to its limit was {_called(nearest)}: {nearest.used}, "
-            f"and {numbers.share(nearest.threshold)} would be saturated."
+            "None of what could be judged was saturated; the nearest to its limit was "
+            f"{_called(nearest)}: {nearest.used}, and {numbers.share(nearest.threshold)} would be saturated."
         )
-        yield (
-            "A schedule set the pace of the load."
-            if paced
-            else "The load waited for answers, then: more clients may bring more, or fewer documents for each."
-        )
+        if paced:
+            yield "A schedule set the pace of the load."
+        elif {NODE_CPU, DRIVER_CPU} <= {one.kind for one in suspects}:
+            yield "The load waited for answers more than for any of these: more clients may bring more."
+        if unknown:
+            yield f"Not judged: {numbers.plural(unknown, 'thing')}, which the report names."
         return
     for kind in dict.fromkeys(one.kind for one in saturated):
         told = "; ".join(f"{_called(one)}: {one.used}" for one in saturated if one.kind == kind)

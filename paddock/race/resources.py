@@ -14,8 +14,8 @@ from paddock.race.over_time import BUSIEST, MEMORY, PROCESSORS, READ, WRITTEN, O
 WINDOW_SECONDS = 30
 # What is said of the windows wherever their figures are shown.
 WINDOWS = (
-    f"While documents came in. Peak: the highest mean of any {WINDOW_SECONDS} s in a row, of all of a load that is "
-    "shorter. Steady: the second half of a load, which leaves warming up to the first."
+    f"While documents came in; CPU in % of one core. Peak: the highest mean of {WINDOW_SECONDS} s in a row, or of all "
+    "of a shorter load. Steady: the second half of the load, which leaves warming up to the first."
 )
 _MIB = 2**20
 

@@ -37,7 +37,7 @@ from paddock.race.over_time import SAMPLES_FILE, load_seconds, write_seconds
 from paddock.race.replay import Replay, decisions, read_replay, told
 from paddock.race.replay_check import LEAD, REPLAY_TASK
 from paddock.race.requests import possible_warmups, read_requests
-from paddock.race.resources import Resources
+from paddock.race.resources import WINDOWS, Resources
 from paddock.race.summarise import summarise
 from paddock.race.summary import Expectation, Missing, RaceRecord, RequestTask, Summary
 from paddock.rally.leftovers import RaceProcesses
@@ -301,7 +301,8 @@ def render_summary(summary: Summary, width: int = 100, colours: bool = False, co
         block("Requests", _requests(summary.request_tasks, notes, width))
     block("Nodes and indices, whole race", _listed(summary.race.figures, notes, width, colours))
     if summary.resources:
-        block("Resources under load", _resources(summary.resources, width))
+        note = styled(wrapped(WINDOWS, width, "  ", "  "), "dim", colours)
+        block("Resources under load", f"{_resources(summary.resources, width)}\n{note}")
     if summary.bottleneck:
         block("Bottleneck", wrapped(summary.bottleneck.sentence, width, "  ", "  "))
     if costs:
@@ -333,8 +334,8 @@ def _listed(figures: Sequence[NamedFigure], footnotes: _Footnotes, width: int, c
 
 
 def _resources(found: Resources, width: int) -> str:
-    """A line per component; reads and writes only where they fit."""
-    for left_out in (0, 2):
+    """A line per component; what fits of it."""
+    for left_out in (0, 2, 3):
         headers, *rows = (row[: len(row) - left_out] for row in (found.headers, *found.rows))
         lines = drawn(columns(headers, rows, range(1, len(headers))), ENDLESS, False)
         if max(map(len, lines.splitlines())) <= width:

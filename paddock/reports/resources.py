@@ -32,7 +32,7 @@ def _bottleneck(found: Bottleneck) -> Section:
         for one in found.suspects
     )
     headers = ("of", "what", "used", "share", "saturated from", "finding")
-    caption = f"Means of the second half of the load, seconds {found.begin:.0f} to {found.end:.0f}"
+    caption = f"Means of the second half of each load, within seconds {found.begin:.0f} to {found.end:.0f}"
     tables = (Table(caption, headers, rows, (3, 4)),) if rows else ()
     return Section("What was saturated", (found.sentence,), tables=tables, items=found.unknown)
 

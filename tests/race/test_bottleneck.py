@@ -116,7 +116,7 @@ def test_none_is_found_where_there_is_none() -> None:
     found = look(race())
     assert kinds(found) == set()
     assert found.named == "nothing seen"
-    assert found.sentence.startswith("None of what was seen was saturated; the nearest to its limit was")
+    assert found.sentence.startswith("None of what could be judged was saturated; the nearest to its limit was")
     assert "more clients" in found.sentence
     assert "A schedule set the pace" in look(race(), paced=True).sentence
 
