@@ -22,7 +22,7 @@ from paddock.structured_files import read_yaml
 from paddock.tournaments import TournamentOptions
 from paddock.tournaments.files import FOLDER as TOURNAMENTS
 from paddock.tournaments.files import find_file as find_tournament_file
-from paddock.tournaments.files import line_with, read_tournament, tournament_names
+from paddock.tournaments.files import line_with, placed, read_tournament, tournament_names
 from paddock.tournaments.model import Tournament
 from paddock.tracks import check_parameters, load_track, track_names
 
@@ -231,7 +231,10 @@ def tournament_options(options: ChainOptions, settings: Settings | None = None, 
 
 
 def write_definition(file: Path, content: Mapping[str, Any], step: Step) -> None:
-    """Write a step's tournament file; a table of published figures comes along."""
+    """Write a step's tournament file; a table of published figures comes along, and paths still lead where they did."""
+    if step.tournament and "contenders" in content:
+        folder = find_tournament_file(step.tournament).parent
+        content = {**content, "contenders": [placed(one, folder) for one in content["contenders"]]}
     if (table := content.get("published", {}).get("table", {}).get("file")) and step.tournament:
         file.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(find_tournament_file(step.tournament).with_name(table), file.with_name(table))
