@@ -171,9 +171,17 @@ def _step(path: Path, told: Mapping[str, Any], track: str | None, corpus: str | 
     return replace(step, winners_of=tuple(told.get("winners_of", before)), needs=tuple(told.get("needs", ())))
 
 
+def _with_places(content: Mapping[str, Any], file: Path) -> dict[str, Any]:
+    """The same for a file that lies elsewhere: paths lead where they did."""
+    listed = (
+        {"contenders": [placed(one, file.parent) for one in content["contenders"]]} if "contenders" in content else {}
+    )
+    return {**content, **listed}
+
+
 def _content(path: Path, name: str, file: Path, told: Mapping[str, Any]) -> dict[str, Any]:
     """The contents of a step's tournament file: its quick form, fewer contenders, and other changes."""
-    content = dict(read_yaml(file, "tournament"))
+    content = _with_places(read_yaml(file, "tournament"), file)
     quick = content.pop("quick", {})
     if told.get("quick"):
         if not quick:
@@ -181,7 +189,7 @@ def _content(path: Path, name: str, file: Path, told: Mapping[str, Any]) -> dict
         content = _narrowed(path, name, content, quick)
         content |= {key: value for key, value in quick.items() if key not in ("contenders", "grid")}
     content = _narrowed(path, name, content, told)
-    changes = told.get("changes", {})
+    changes = _with_places(told.get("changes", {}), path)
     if "contenders" in changes:
         content.pop("grid", None)
     if "grid" in changes:
@@ -231,10 +239,7 @@ def tournament_options(options: ChainOptions, settings: Settings | None = None, 
 
 
 def write_definition(file: Path, content: Mapping[str, Any], step: Step) -> None:
-    """Write a step's tournament file; a table of published figures comes along, and paths still lead where they did."""
-    if step.tournament and "contenders" in content:
-        folder = find_tournament_file(step.tournament).parent
-        content = {**content, "contenders": [placed(one, folder) for one in content["contenders"]]}
+    """Write a step's tournament file; a table of published figures comes along."""
     if (table := content.get("published", {}).get("table", {}).get("file")) and step.tournament:
         file.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(find_tournament_file(step.tournament).with_name(table), file.with_name(table))

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
-from paddock.chains.files import write_definition
-from paddock.chains.model import Step
+from paddock.chains import ChainOptions
+from paddock.chains.files import read_chain
 from paddock.errors import UsageError
 from paddock.race import RaceOptions
 from paddock.tournaments import TournamentOptions
@@ -71,10 +71,12 @@ def test_what_a_file_names_lies_beside_it(definition: Write, tmp_path: Path) -> 
     file = definition(challenge="settings", contenders=contenders, baseline="a")
     paths = [str(tmp_path / "disks/b"), "/disks/c"]
     assert [one.data_path for one in read_tournament(file).contenders[1:]] == paths
-    copy = tmp_path / "chains" / "step.yml"
-    copy.parent.mkdir()
-    write_definition(copy, yaml.safe_load(file.read_text()), Step("step", tournament=str(file)))
-    assert [one.data_path for one in read_tournament(copy).contenders[1:]] == paths
+    chain = tmp_path / "chains" / "disks.yml"
+    chain.parent.mkdir()
+    told = {"question": "?", "budget_minutes": 60, "steps": [{"tournament": str(file)}]}
+    chain.write_text(yaml.safe_dump(told))
+    (step,) = read_chain(str(chain), ChainOptions())[0].steps
+    assert [one["data_path"] for one in step.content["contenders"][1:]] == paths
 
 
 def test_clusters_of_several_nodes_are_not_held_apart(definition: Write) -> None:
