@@ -40,7 +40,7 @@ NODE_CPU, DRIVER_CPU, COMPONENT_CPU, MACHINE_CPU, DISK, HEAP_FULL = (
     *("node CPU", "driver CPU", "component CPU", "machine's processors", "disk", "heap"),
 )
 _MEANS = {
-    NODE_CPU: "more or faster cores for it, or settings that cost it less work, would bring more.",
+    NODE_CPU: "more or faster cores there, or settings that cost less work, would bring more.",
     DRIVER_CPU: "the load driver is measured as much as Elasticsearch: give it more processes or a machine of its own.",
     COMPONENT_CPU: "more cores, or less work for it to do, would bring more; Elasticsearch could do more.",
     MACHINE_CPU: "what runs on it takes processor time from each other: apart from each other, each may do more.",
