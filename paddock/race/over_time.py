@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from paddock.errors import FileError
 from paddock.files import replacing
-from paddock.race.sampled import IndexKey, Span, cpu_counter, increase, intervals, load_windows
-from paddock.sampling.records import ComponentUsage, IndexCounters, NodeCounters, Sample, read_samples
+from paddock.race.sampled import Span, cpu_counter, increase, intervals, load_windows
+from paddock.sampling.records import Sample, read_samples
 
 # Measures, named as docs/samples.md has the columns of series.csv.
 RATE, PROCESSORS, MEMORY, HEAP, COLLECTION = "documents", "cores", "memory_mib", "heap_mib", "gc_share"
@@ -49,8 +49,10 @@ _STALE_SECONDS = 10.0
 _MIB = 2.0**20
 Grid = NDArray[np.floating]
 Column = tuple[float | None, ...]
-# Of one sample, the counters or gauges by whose they are; None where it does not tell.
-_Told = Callable[[Sample], Mapping[str, float] | None]
+# Of a sample, what is asked for a figure, such as its nodes; None where there is nothing to ask.
+_Parts = Callable[[Sample], Mapping[str, Any] | None]
+# When something was told, in seconds since the sampler started, and the figures by whose they are.
+_Moment = tuple[float, Mapping[str, float]]
 
 
 @dataclass(frozen=True)
@@ -176,43 +178,32 @@ def over_time(samples: Sequence[Sample]) -> OverTime | None:
     together = next(iter(names.values())) if len(names) == 1 else ALL_NODES
     series: list[Series] = []
 
-    def add(measure: str, component: str, values: Column, column: str | None = None) -> None:
-        if any(value is not None for value in values):
-            series.append(Series(measure, component, measure if column is None else column, values))
+    def add(component: str, parts: _Parts, ways: Sequence[_Way], column: str = "{}", anew: bool = False) -> None:
+        """All measures of it; ``column`` is how their columns are named."""
+        for measure, figure, counts, scale in ways:
+            told = _told(samples, parts, figure)
+            values = _grown(told, grid, scale, anew) if counts else _level(told, grid, scale)
+            if any(value is not None for value in values):
+                series.append(Series(measure, component, column.format(measure), values))
 
-    def grown(told: _Told, scale: float = 1.0, anew: bool = False) -> Column:
-        return _grown(samples, told, grid, scale, anew)
+    def of_indices(sample: Sample) -> Mapping[str, Any] | None:
+        found = sample.indices
+        return found and {f"{name} {one.uuid}": one for name, one in found.items() if (name, one.uuid) in keys}
 
-    def level(told: _Told, scale: float = 1.0) -> Column:
-        return _level(samples, told, grid, scale)
-
-    add(RATE, INDICES, grown(_of_indices(keys, lambda one: one.indexed), anew=True))
-    ways: tuple[tuple[str, Callable[[NodeCounters], float | None], bool, float], ...] = (
-        (PROCESSORS, cpu_counter(samples), True, 1.0),
-        (MEMORY, lambda one: one.process.resident_bytes if one.process else None, False, 1 / _MIB),
-        (HEAP, lambda one: one.heap_bytes or None, False, 1 / _MIB),
-        (COLLECTION, lambda one: one.stopped_milliseconds, True, 1 / 1000),
-        (WRITTEN, lambda one: one.process.written_bytes if one.process else None, True, 1 / _MIB),
-        (READ, lambda one: one.process.read_bytes if one.process else None, True, 1 / _MIB),
-    )
-    for measure, counter, counts, scale in ways:
-        column = f"node_{measure}" if measure in (PROCESSORS, MEMORY) else measure
-        for only, name in (*(names.items() if len(names) > 1 else ()), (None, together)):
-            told = _of_nodes(counter, only)
-            add(measure, name, grown(told, scale) if counts else level(told, scale), "" if only else column)
-    for name, of in _components(samples).items():
-        prefix = "driver" if name == DRIVER else name
-        for measure, used, counts, scale in _OF_COMPONENTS:
-            told = _of_component(of, used)
-            values = grown(told, scale, anew=True) if counts else level(told, scale)
-            add(measure, name, values, f"{prefix}_{measure}")
-    for measure, of_index, counts, scale in _OF_INDICES:
-        told = _of_indices(keys, of_index)
-        add(measure, INDICES, grown(told, scale, anew=True) if counts else level(told, scale))
-    for disk in sorted({name for sample in samples for name in sample.disks}):
-        add(DISK_BUSY, disk, grown(_of_disk(disk)), f"{disk}_busy")
-    add("steal_percent", MACHINE, level(lambda one: {"": one.steal_percent}))
-    add(MACHINE_BUSY, MACHINE, level(lambda one: None if one.busy_percent is None else {"": one.busy_percent}))
+    add(INDICES, of_indices, _OF_INDICES, anew=True)
+    processors = ((PROCESSORS, cpu_counter(samples), True, 1.0),)
+    for only, name in names.items() if len(names) > 1 else ():
+        add(name, lambda sample, only=only: _some(sample.nodes, only), (*processors, *_OF_NODES), "")  # type: ignore[misc]
+    add(together, lambda sample: sample.nodes or None, (*processors, _OF_NODES[0]), "node_{}")
+    add(together, lambda sample: sample.nodes or None, _OF_NODES[1:])
+    if any(sample.driver.processes for sample in samples):
+        add(DRIVER, lambda sample: {"": sample.driver}, _OF_COMPONENTS, "driver_{}", anew=True)
+    for name in sorted({name for sample in samples for name in sample.components}):
+        parts: _Parts = lambda sample, name=name: _some(sample.components, name) or {}  # type: ignore[misc]  # noqa: E731
+        add(name, parts, _OF_COMPONENTS, f"{name}_{{}}", anew=True)
+    for name in sorted({name for sample in samples for name in sample.disks}):
+        add(name, lambda sample, name=name: _some(sample.disks, name), _OF_DISKS, f"{name}_busy")  # type: ignore[misc]
+    add(MACHINE, lambda sample: {"": sample}, _OF_MACHINE)
     return OverTime(tuple(_loads(active, zero)), tuple(series), together)
 
 
@@ -250,8 +241,16 @@ def write_seconds(seconds: OverTime, file: Path) -> None:
         new.write_text(text.getvalue(), encoding="utf-8")
 
 
-# Of the load driver and the like: measure, counter or gauge, whether it counts, and its scale.
-_OF_COMPONENTS: tuple[tuple[str, Callable[[ComponentUsage], float | None], bool, float], ...] = (
+# Measure, its counter or gauge, whether it counts, and the scale.
+_Way = tuple[str, Callable[[Any], float | None], bool, float]
+_OF_NODES: tuple[_Way, ...] = (
+    (MEMORY, lambda one: one.process and one.process.resident_bytes, False, 1 / _MIB),
+    (HEAP, lambda one: one.heap_bytes or None, False, 1 / _MIB),
+    (COLLECTION, lambda one: one.stopped_milliseconds, True, 1 / 1000),
+    (WRITTEN, lambda one: one.process and one.process.written_bytes, True, 1 / _MIB),
+    (READ, lambda one: one.process and one.process.read_bytes, True, 1 / _MIB),
+)
+_OF_COMPONENTS: tuple[_Way, ...] = (
     (PROCESSORS, lambda one: one.cpu_seconds, True, 1.0),
     (MEMORY, lambda one: one.resident_bytes, False, 1 / _MIB),
     (WRITTEN, lambda one: one.written_bytes, True, 1 / _MIB),
@@ -259,8 +258,8 @@ _OF_COMPONENTS: tuple[tuple[str, Callable[[ComponentUsage], float | None], bool,
     (BUSIEST, lambda one: one.busiest, False, 1.0),
     (BUSIEST_THREAD, lambda one: one.busiest_thread, False, 1.0),
 )
-# Of the indices beside their documents: counter or gauge, whether it counts, and its scale.
-_OF_INDICES: tuple[tuple[str, Callable[[IndexCounters], float], bool, float], ...] = (
+_OF_INDICES: tuple[_Way, ...] = (
+    (RATE, lambda one: one.indexed, True, 1.0),
     ("merges", lambda one: one.merges_running, False, 1.0),
     ("merging_threads", lambda one: one.merge_milliseconds, True, 1 / 1000),
     ("merge_throttled", lambda one: one.merge_throttled_milliseconds, True, 1 / 1000),
@@ -271,55 +270,26 @@ _OF_INDICES: tuple[tuple[str, Callable[[IndexCounters], float], bool, float], ..
     ("segments", lambda one: one.segments, False, 1.0),
     ("indices", lambda _: 1.0, False, 1.0),
 )
+_OF_DISKS: tuple[_Way, ...] = ((DISK_BUSY, lambda one: one.busy_seconds, True, 1.0),)
+_OF_MACHINE: tuple[_Way, ...] = (
+    ("steal_percent", lambda sample: sample.steal_percent, False, 1.0),
+    (MACHINE_BUSY, lambda sample: sample.busy_percent, False, 1.0),
+)
 
 
-def _of_indices(keys: set[IndexKey], counter: Callable[[IndexCounters], float]) -> _Told:
-    return lambda sample: (
-        {f"{name} {one.uuid}": counter(one) for name, one in sample.indices.items() if (name, one.uuid) in keys}
-        if sample.indices is not None
-        else None
-    )
+def _some(parts: Mapping[str, Any] | None, name: str) -> dict[str, Any] | None:
+    """That one of them; None if it is not there."""
+    return {name: parts[name]} if parts and name in parts else None
 
 
-def _of_nodes(counter: Callable[[NodeCounters], float | None], only: str | None) -> _Told:
-    """Of all nodes, or of one by its id; None where one of them does not tell."""
-
-    def told(sample: Sample) -> Mapping[str, float] | None:
-        nodes = sample.nodes or {}
-        values = {name: counter(one) for name, one in nodes.items() if only in (None, name)}
-        known = {name: value for name, value in values.items() if value is not None}
-        return known if values and len(known) == len(values) else None
-
-    return told
-
-
-def _of_disk(name: str) -> _Told:
-    return lambda sample: {"": sample.disks[name].busy_seconds} if name in sample.disks else None
-
-
-_Component = Callable[[Sample], ComponentUsage | None]
-
-
-def _components(samples: Sequence[Sample]) -> dict[str, _Component]:
-    """The load driver, if a process of it was ever seen, and what else belongs to the load."""
-    found: dict[str, _Component] = {}
-    if any(sample.driver.processes for sample in samples):
-        found[DRIVER] = lambda sample: sample.driver
-    for name in sorted({name for sample in samples for name in sample.components}):
-        found[name] = lambda sample, name=name: sample.components.get(name)  # type: ignore[misc]
-    return found
-
-
-def _of_component(of: _Component, counter: Callable[[ComponentUsage], float | None]) -> _Told:
-    """Nothing of one that is not there yet; None where the kernel does not tell."""
-
-    def told(sample: Sample) -> Mapping[str, float] | None:
-        if (used := of(sample)) is None:
-            return {}
-        value = counter(used)
-        return None if value is None else {"": value}
-
-    return told
+def _told(samples: Sequence[Sample], parts: _Parts, figure: Callable[[Any], float | None]) -> Iterator[_Moment]:
+    """The figures of those parts, where there are any to ask and all of them tell."""
+    for sample in samples:
+        if (found := parts(sample)) is not None:
+            values = {name: figure(one) for name, one in found.items()}
+            known = {name: value for name, value in values.items() if value is not None}
+            if len(known) == len(values):
+                yield sample.seconds, known
 
 
 def _loads(active: Sequence[Span], zero: float) -> Iterable[tuple[float, float]]:
@@ -333,7 +303,7 @@ def _loads(active: Sequence[Span], zero: float) -> Iterable[tuple[float, float]]
     yield begin - zero, end - zero
 
 
-def _grown(samples: Sequence[Sample], told: _Told, grid: Grid, scale: float, anew: bool) -> Column:
+def _grown(told: Iterable[_Moment], grid: Grid, scale: float, anew: bool) -> Column:
     """By how much counters grew in each second, all together.
 
     :param anew: whether one that is seen for the first time began at zero; else its first value tells nothing.
@@ -342,16 +312,14 @@ def _grown(samples: Sequence[Sample], told: _Told, grid: Grid, scale: float, ane
     totals: list[float] = []
     before: dict[str, float] = {}
     total = 0.0
-    for sample in samples:
-        if (values := told(sample)) is None:
-            continue
+    for seconds, values in told:
         for key, value in values.items():
             if key in before:
                 total += increase(before[key], value)
             elif anew and times:
                 total += value
             before[key] = value
-        times.append(sample.seconds)
+        times.append(seconds)
         totals.append(total)
     if len(times) < 2:
         return (None,) * (len(grid) - 1)
@@ -360,16 +328,11 @@ def _grown(samples: Sequence[Sample], told: _Told, grid: Grid, scale: float, ane
     return tuple(round(float(one), 6) if there else None for one, there in zip(growth, inside, strict=True))
 
 
-def _level(samples: Sequence[Sample], told: _Told, grid: Grid, scale: float) -> Column:
+def _level(told: Iterable[_Moment], grid: Grid, scale: float) -> Column:
     """What gauges said last in each second or shortly before it, all together."""
-    times: list[float] = []
-    values: list[float] = []
-    for sample in samples:
-        if (found := told(sample)) is not None:
-            times.append(sample.seconds)
-            values.append(sum(found.values()))
-    places = np.searchsorted(times, grid[1:], side="right") - 1
+    seen = [(seconds, sum(values.values())) for seconds, values in told]
+    places = np.searchsorted([seconds for seconds, _ in seen], grid[1:], side="right") - 1
     return tuple(
-        round(values[place] * scale, 6) if place >= 0 and end - times[place] <= _STALE_SECONDS else None
+        round(seen[place][1] * scale, 6) if place >= 0 and end - seen[place][0] <= _STALE_SECONDS else None
         for place, end in zip(places, grid[1:], strict=True)
     )
