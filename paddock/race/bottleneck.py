@@ -34,6 +34,8 @@ BUSY_CPU, BUSY_MACHINE, BUSY_DRIVER, BUSY_DISK = 0.9, 0.95, 0.8, 0.9
 MUCH_COLLECTION, FULL_HEAP = 0.1, 0.85
 # Below this share of a busy machine our own components are not what keeps it busy.
 _OURS = 0.8
+# By how much a share of some processors may lie above that of all by chance.
+_MARGIN = 0.05
 _MIB = 2.0**20
 
 NODE_CPU, DRIVER_CPU, COMPONENT_CPU, MACHINE_CPU, DISK, HEAP_FULL = (
@@ -195,10 +197,15 @@ def _others(over: OverTime, nodes: Sequence[str], limits: Allowed, spans: _Spans
 
 
 def _machine(over: OverTime, limits: Allowed, spans: _Spans) -> Iterator[Suspect]:
+    here = _cores_here(over, spans)
     if (busy := _mean(over.whole(MACHINE_BUSY), spans)) is not None:
-        ours = ", ".join(f"{name} {cores:.2f}" for name, cores in _cores_here(over, spans).items())
+        ours = ", ".join(f"{name} {cores:.2f}" for name, cores in here.items())
         used = f"{busy:.0f} % busy" + (f" (cores: {ours})" if ours else "")
         yield Suspect(MACHINE_CPU, "this machine", used, busy / 100, BUSY_MACHINE)
+        # In a container, say, we may use less than the machine has.
+        if limits.processors and (share := sum(here.values()) / limits.processors) > busy / 100 + _MARGIN:
+            used = f"{sum(here.values()):.2f} of the {limits.processors:g} cores that may be used here"
+            yield Suspect(MACHINE_CPU, "this machine", used, share, BUSY_MACHINE)
 
 
 def _disks(over: OverTime, nodes: Sequence[str], limits: Allowed, spans: _Spans) -> Iterator[Suspect]:

@@ -58,7 +58,8 @@ QUIET: Mapping[tuple[str, str], float] = {
     (DISK_BUSY, "vda"): 0.1,
     (MACHINE_BUSY, MACHINE): 55,
 }
-LIMITS = Allowed({NODE: 2.0}, {NODE: 2**30}, {}, 2.0)
+LIMITS = Allowed({NODE: 2.0, SHIPPER: 2.0}, {NODE: 2**30}, {}, 8.0)
+SMALL = Allowed({NODE: 2.0}, {NODE: 2**30}, {}, 2.0)  # a machine of two cores
 
 
 def race(changes: Mapping[tuple[str, str], float | None] | None = None, seconds: int = 20) -> OverTime:
@@ -204,11 +205,19 @@ def test_what_was_not_noted_is_told() -> None:
 
 def test_a_machine_that_others_keep_busy() -> None:
     """Where the race's own components use little of what is used, that is said beside it."""
-    theirs = look(race({(MACHINE_BUSY, MACHINE): 99}))
+    theirs = look(race({(MACHINE_BUSY, MACHINE): 99}), SMALL)
     assert "none of the race's" in theirs.sentence
-    ours = look(race({(MACHINE_BUSY, MACHINE): 99, (PROCESSORS, NODE): 1.3, (PROCESSORS, DRIVER): 0.5}))
+    ours = look(race({(MACHINE_BUSY, MACHINE): 99, (PROCESSORS, NODE): 1.3, (PROCESSORS, DRIVER): 0.5}), SMALL)
     assert kinds(ours) == {MACHINE_CPU}
     assert "none of the race's" not in ours.sentence
+
+
+def test_a_container_may_use_less_than_the_machine_has() -> None:
+    """Two cores of 64: the machine has nothing to do, and what may be used of it is used up."""
+    figures = {(MACHINE_BUSY, MACHINE): 4.0, (PROCESSORS, NODE): 1.5, (PROCESSORS, DRIVER): 0.5}
+    found = look(race(figures), SMALL)
+    assert kinds(found) == {MACHINE_CPU}
+    assert "2.20 of the 2 cores that may be used here" in found.sentence
 
 
 def test_nothing_to_look_at() -> None:

@@ -86,6 +86,19 @@ def test_a_race_without_samples_stays_out_of_the_overlay() -> None:
     assert "over each other" not in render_comparison(found)
 
 
+def test_a_comparison_tells_what_was_used_and_saturated() -> None:
+    """Beside the other figures of each race, in every form; a race without samples has none."""
+    one = races.plain()
+    other = replace(one, race_id="second", summary=replace(one.summary, resources=None, bottleneck=None))
+    first, second = compare([one, other]).rows
+    assert first.figures["rally-node-0 CPU %"] == "200"
+    assert first.figures["load driver memory, peak"] == "300 MiB"
+    assert first.figures["saturated"] == "nothing seen"
+    assert "saturated" not in second.figures
+    for form in ("text", "markdown", "html"):
+        assert "nothing seen" in render_comparison(compare([one, other]), form)
+
+
 def test_alike_races_are_told_by_their_ids() -> None:
     """Two of one configuration would have one name."""
     one = races.plain()
