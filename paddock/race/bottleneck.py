@@ -276,7 +276,7 @@ def _sentences(suspects: Sequence[Suspect], unknown: int, paced: bool, strangers
         )
         if paced:
             yield "A schedule set the pace of the load."
-        elif {NODE_CPU, DRIVER_CPU} <= {one.kind for one in suspects}:
+        elif {NODE_CPU, DRIVER_CPU, MACHINE_CPU} <= {one.kind for one in suspects}:
             yield "The load waited for answers more than for any of these: more clients may bring more."
         if unknown:
             yield f"Not judged: {numbers.plural(unknown, 'thing')}, which the report names."
