@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 
 
 @task(
-    help=helps(RaceOptions, dry_run="print the esrally command line and do nothing", json="print the summary as JSON")
+    help=helps(
+        RaceOptions,
+        dry_run="print the esrally command line and do nothing",
+        json="print the summary as JSON; with --dry-run the command",
+    )
 )
 @command
 @takes(RaceOptions)
@@ -75,7 +79,7 @@ def race(_context: Context, options: RaceOptions, dry_run: bool = False, json: b
     help=helps(
         TournamentOptions,
         name="a tournament (./inv tournaments), a file, or with --resume the id of one that was begun",
-        json="print the result as JSON",
+        json="print the result as JSON; with --dry-run the plan",
     ),
 )
 @command

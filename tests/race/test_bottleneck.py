@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from paddock.paths import PROJECT
 from paddock.plain_values import built, plain
 from paddock.race import bottleneck
 from paddock.race.bottleneck import (
@@ -223,6 +224,27 @@ def test_a_container_may_use_less_than_the_machine_has() -> None:
 def test_nothing_to_look_at() -> None:
     """A load of less than a second has no second half."""
     assert find_bottleneck(race(seconds=0), LIMITS) is None
+
+
+def test_the_documented_thresholds_are_those_that_are_used() -> None:
+    """The table in docs/reports.md says them to people."""
+    text = (PROJECT / "docs" / "reports.md").read_text(encoding="utf-8")
+    table = text[text.index("### What was saturated") : text.index("The thresholds lie below 100 %")]
+    rows = {
+        cells[1].strip(): cells[4].strip()
+        for line in table.splitlines()
+        if (cells := line.split("|"))[0] == "" and len(cells) > 4
+    }
+    told = {
+        "node CPU": [bottleneck.BUSY_CPU],
+        "driver CPU": [bottleneck.BUSY_DRIVER],
+        "component CPU": [bottleneck.BUSY_CPU],
+    }
+    told |= {"machine's processors": [bottleneck.BUSY_MACHINE], "disk": [bottleneck.BUSY_DISK]}
+    told |= {"heap": [bottleneck.MUCH_COLLECTION, bottleneck.FULL_HEAP]}
+    assert {name: rows[name] for name in told} == {
+        name: ", ".join(f"{100 * share:.0f} %" for share in shares) for name, shares in told.items()
+    }
 
 
 def test_every_kind_has_a_meaning() -> None:
