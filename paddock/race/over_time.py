@@ -44,8 +44,8 @@ _COLUMNS = (
 MOST_POINTS = 300
 # A load without a document for so long has ended.
 _PAUSE_SECONDS = 5.0
-# A level that was not seen for so long is not known any more.
-_STALE_SECONDS = 10.0
+# A level holds for so long where a sample is late, and where no further one comes.
+_STALE_SECONDS, _LAST_SECONDS = 10.0, 1.0
 _MIB = 2.0**20
 Grid = NDArray[np.floating]
 Column = tuple[float | None, ...]
@@ -332,7 +332,8 @@ def _level(told: Iterable[_Moment], grid: Grid, scale: float) -> Column:
     """What gauges said last in each second or shortly before it, all together."""
     seen = [(seconds, sum(values.values())) for seconds, values in told]
     places = np.searchsorted([seconds for seconds, _ in seen], grid[1:], side="right") - 1
+    held = [_STALE_SECONDS] * (len(seen) - 1) + [_LAST_SECONDS]
     return tuple(
-        round(seen[place][1] * scale, 6) if place >= 0 and end - seen[place][0] <= _STALE_SECONDS else None
+        round(seen[place][1] * scale, 6) if place >= 0 and end - seen[place][0] <= held[place] else None
         for place, end in zip(places, grid[1:], strict=True)
     )
