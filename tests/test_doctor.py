@@ -53,6 +53,17 @@ def test_the_largest_heap_car_that_fits_is_named(monkeypatch: pytest.MonkeyPatch
     assert "4gheap" in finding("memory").text
 
 
+def test_the_largest_heap_is_one_for_which_memory_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Others have most of 8 GiB: what fits now is named first; where nothing does, that is bad."""
+    monkeypatch.setattr(cars, "this_machine", lambda: Machine(8 * 2**30, 2, None))
+    memory = type("memory", (), {"available": 3 * 2**30, "total": 8 * 2**30})()
+    monkeypatch.setattr("psutil.virtual_memory", lambda: memory)
+    assert "the largest heap car that fits is 2gheap now, 4gheap if all of it were free" in finding("memory").text
+    memory.available = 2**28
+    assert finding("memory").state == BAD
+    assert "too little for the smallest heap car" in finding("memory").text
+
+
 def test_a_full_disk_is_bad(monkeypatch: pytest.MonkeyPatch) -> None:
     """Less than 2 GiB stop a race; the remedy names RALLY_HOME."""
     usage = type("usage", (), {"free": 2**30, "used": 2**40, "total": 2**40 + 2**30})()

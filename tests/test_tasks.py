@@ -172,6 +172,22 @@ def test_dry_run_prints_the_esrally_command_and_does_nothing() -> None:
     assert not races_folder().exists()
 
 
+def test_a_dry_run_for_programs_is_one_object() -> None:
+    """The command and the notes as JSON, so that nobody has to tell them apart."""
+    result = run_paddock("race", "--dry-run", "--json", "--test-mode")
+    assert result.returncode == 0
+    told = json.loads(result.stdout)
+    assert "/esrally race --race-id=" in told["command"]
+    assert isinstance(told["notes"], list)
+
+
+def test_a_chains_preview_is_for_people() -> None:
+    """Its JSON is that of a result; both at once are refused with a sentence."""
+    result = run_paddock("chain", "tune-coffee", "--dry-run", "--json")
+    assert result.returncode == 2
+    assert "leave one of them out" in one_sentence(result)
+
+
 def test_a_taken_port_is_said(fake_rally: object) -> None:
     """The real command line names the port before Rally starts."""
     with socket.socket() as holder:

@@ -24,7 +24,7 @@ from paddock.structured_files import read_yaml
 from paddock.tournaments import TournamentOptions
 from paddock.tournaments.files import FOLDER as TOURNAMENTS
 from paddock.tournaments.files import find_file as find_tournament_file
-from paddock.tournaments.files import line_with, read_tournament, tournament_names
+from paddock.tournaments.files import line_with, placed, read_tournament, tournament_names
 from paddock.tournaments.model import Tournament
 from paddock.tracks import check_parameters, load_track, read_parameters, track_names
 
@@ -191,9 +191,17 @@ def _step(path: Path, told: Mapping[str, Any], track: str | None, corpus: str | 
     return replace(step, winners_of=tuple(told.get("winners_of", before)), needs=tuple(told.get("needs", ())))
 
 
+def _with_places(content: Mapping[str, Any], file: Path) -> dict[str, Any]:
+    """The same for a file that lies elsewhere: paths lead where they did."""
+    listed = (
+        {"contenders": [placed(one, file.parent) for one in content["contenders"]]} if "contenders" in content else {}
+    )
+    return {**content, **listed}
+
+
 def _content(path: Path, name: str, file: Path, told: Mapping[str, Any]) -> dict[str, Any]:
     """The contents of a step's tournament file: its quick form, fewer contenders, and other changes."""
-    content = dict(read_yaml(file, "tournament"))
+    content = _with_places(read_yaml(file, "tournament"), file)
     quick = content.pop("quick", {})
     if told.get("quick"):
         if not quick:
@@ -201,7 +209,7 @@ def _content(path: Path, name: str, file: Path, told: Mapping[str, Any]) -> dict
         content = _narrowed(path, name, content, quick)
         content |= {key: value for key, value in quick.items() if key not in ("contenders", "grid")}
     content = _narrowed(path, name, content, told)
-    changes = told.get("changes", {})
+    changes = _with_places(told.get("changes", {}), path)
     if "contenders" in changes:
         content.pop("grid", None)
     if "grid" in changes:

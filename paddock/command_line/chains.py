@@ -30,6 +30,8 @@ def _hold(name: str | None, options: ChainOptions, resume: bool, json: bool) -> 
     from paddock.chains.command import run_chain
     from paddock.chains.store import chain_ids, chains_folder
 
+    if json and options.dry_run:
+        raise UsageError("--json has the result of a chain, and --dry-run only shows its steps: leave one of them out.")
     before = set(chain_ids())
     try:
         result = run_chain(name, options, resume, keep=_write_tournament)

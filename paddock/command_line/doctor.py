@@ -8,7 +8,7 @@ import platform
 import resource
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
 
@@ -103,10 +103,16 @@ def _memory() -> _Seen:
     text = f"{gibibytes(machine.memory_bytes)}, {gibibytes(available)} of it free"
     if not fitting:
         return BAD, f"{text}: too little for the smallest heap car.", "Take a larger machine."
-    largest = max(fitting, key=lambda car: car.heap_bytes)
-    advised = [car for car in fitting if car.heap_bytes <= advice.HEAP_SHARE * machine.memory_bytes]
+    free = replace(machine, memory_bytes=min(machine.memory_bytes, available))
+    if not (now := [car for car in fitting if car.heap_bytes <= cars.largest_heap(free)]):
+        smallest = min(fitting, key=lambda car: car.heap_bytes).name
+        return BAD, f"{text}: too little for the smallest heap car, {smallest}.", "End what else uses it."
+    largest = max(now, key=lambda car: car.heap_bytes)
+    most = max(fitting, key=lambda car: car.heap_bytes).name
+    advised = [car for car in now if car.heap_bytes <= advice.HEAP_SHARE * machine.memory_bytes]
     half = max(advised, key=lambda car: car.heap_bytes).name if advised else "none"
     told = "" if half == largest.name else f", and of at most half of it, as Elastic advises, {half}"
+    told = (f" now, {most} if all of it were free" if most != largest.name else "") + told
     return GOOD, f"{text}; the largest heap car that fits is {largest.name}{told}."
 
 

@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 
 
 @task(
-    help=helps(RaceOptions, dry_run="print the esrally command line and do nothing", json="print the summary as JSON")
+    help=helps(
+        RaceOptions,
+        dry_run="print the esrally command line and do nothing",
+        json="print the summary as JSON; with --dry-run the command",
+    )
 )
 @command
 @takes(RaceOptions)
@@ -46,9 +50,13 @@ def race(_context: Context, options: RaceOptions, dry_run: bool = False, json: b
     if dry_run:
         from paddock.rally.request import printable
 
+        plan = printable(prepared.request)
+        if json:
+            print_result(as_json({"command": plan, "notes": list(prepared.notes)}))
+            return
         for note in prepared.notes:
             warn(note)
-        print_result(printable(prepared.request))
+        print_result(plan)
         return
     from paddock.race import run as races
 
@@ -71,7 +79,7 @@ def race(_context: Context, options: RaceOptions, dry_run: bool = False, json: b
     help=helps(
         TournamentOptions,
         name="a tournament (./inv tournaments), a file, or with --resume the id of one that was begun",
-        json="print the result as JSON",
+        json="print the result as JSON; with --dry-run the plan",
     ),
 )
 @command
@@ -85,7 +93,7 @@ def tournament(_context: Context, name: str, options: TournamentOptions, json: b
       ./inv tournament heap --budget 120
       ./inv tournament refresh-interval --resume
     """
-    from paddock.tournaments.command import run_tournament
+    from paddock.tournaments.command import print_plan, print_plan_as_json, run_tournament
     from paddock.tournaments.store import FAILED_RACES, tournaments_folder
 
     def write(result: Result) -> dict[str, Path]:
@@ -93,7 +101,7 @@ def tournament(_context: Context, name: str, options: TournamentOptions, json: b
 
         return write_report(result, tournaments_folder() / result.id)
 
-    result = run_tournament(name, options, keep=write)
+    result = run_tournament(name, options, keep=write, show=print_plan_as_json if json else print_plan)
     if result is None:
         return
     from paddock.reports.write import render_terminal, result_as_json

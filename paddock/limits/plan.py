@@ -75,6 +75,13 @@ class Plan:
                     told.append(f"{way} {self.disk.name} {gibibytes(rate)}/s (v{group.version}{more})")
         return ", ".join(told)
 
+    @property
+    def at_most(self) -> dict[str, float]:
+        """What it comes to, as far as it is limited: "cores", and bytes per second that may be "written"."""
+        cores = min([number for number in (len(self.cpus), self.limits.quota) if number], default=None)
+        found = {"cores": cores, "written": self.limits.write_bytes if self.disk else None}
+        return {name: float(value) for name, value in found.items() if value}
+
 
 @dataclass(frozen=True)
 class Here:

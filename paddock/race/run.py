@@ -11,7 +11,9 @@ from typing import Any
 
 from rich.progress import Progress, TaskID
 
+from paddock.cars import this_machine
 from paddock.console import (
+    ENDLESS,
     NARROWEST,
     PLAIN_INTERVAL,
     columns,
@@ -26,24 +28,26 @@ from paddock.console import (
 from paddock.corpora.store import TEST_MODE_DOCUMENTS
 from paddock.errors import Interrupted
 from paddock.files import write_json
+from paddock.race.bottleneck import allowed
 from paddock.race.costs import cost_figures
+from paddock.race.figures import NamedFigure
 from paddock.race.load import LOAD_JOURNAL_FILE, journal_of
 from paddock.race.options import PreparedRace
-from paddock.race.over_time import SAMPLES_FILE
+from paddock.race.over_time import SAMPLES_FILE, load_seconds, write_seconds
 from paddock.race.replay import Replay, decisions, read_replay, told
 from paddock.race.replay_check import LEAD, REPLAY_TASK
 from paddock.race.requests import possible_warmups, read_requests
-from paddock.race.seconds import write_seconds
+from paddock.race.resources import WINDOWS, Resources
 from paddock.race.summarise import summarise
-from paddock.race.summary import Expectation, Missing, NamedFigure, RaceRecord, RequestTask, Summary
-from paddock.race.sustained import load_seconds
+from paddock.race.summary import Expectation, Missing, RaceRecord, RequestTask, Summary
 from paddock.rally.leftovers import RaceProcesses
-from paddock.rally.limited import limits_file, limits_held
+from paddock.rally.limited import launches, limits_file, limits_held
 from paddock.rally.preflight import bytes_that_need_room
 from paddock.rally.process import Note, TaskProgress, seconds_left
 from paddock.rally.request import RaceRequest, printable
 from paddock.rally.run import race_records, run_race
 from paddock.sampling import Endpoint, Sampler, read_samples
+from paddock.sampling.records import read_circumstances
 
 # What Rally says that a user of Paddock need not read: the race id and the summary come from us.
 _UNINTERESTING = ("Race id is", "SUCCESS", "FAILURE", "Racing on track", "Executing benchmark with", "Skipping")
@@ -76,7 +80,7 @@ class _Watch:
 
     def started(self, processes: RaceProcesses) -> None:
         endpoint = Endpoint.from_client_options(self._race.request.hosts, self._race.request.client_options.values)
-        self._sampler = Sampler(endpoint, self._samples, processes.driver_pids)
+        self._sampler = Sampler(endpoint, self._samples, processes.component_pids)
         self._sampler.start()
 
     def progress(self, event: TaskProgress | Note) -> None:
@@ -157,6 +161,7 @@ def run(race: PreparedRace) -> RaceRecord:
         _expectations(race),
         read_requests(records / REQUESTS_FILE),
         possible_warmups(race.request.track_params, defaults),
+        allowed(read_circumstances(samples), launches(limits_file(outcome.race_id)), this_machine().processors),
     )
     if (seconds := load_seconds(taken, len(summary.bulk_tasks))) is not None:
         write_seconds(seconds, records / SECONDS_FILE)
@@ -295,6 +300,11 @@ def render_summary(summary: Summary, width: int = 100, colours: bool = False, co
     if summary.request_tasks:
         block("Requests", _requests(summary.request_tasks, notes, width))
     block("Nodes and indices, whole race", _listed(summary.race.figures, notes, width, colours))
+    if summary.resources:
+        note = styled(wrapped(WINDOWS, width, "  ", "  "), "dim", colours)
+        block("Resources under load", f"{_resources(summary.resources, width)}\n{note}")
+    if summary.bottleneck:
+        block("Bottleneck", wrapped(summary.bottleneck.sentence, width, "  ", "  "))
     if costs:
         block("Cost", _listed(costs, notes, width, colours))
     if summary.warnings:
@@ -321,6 +331,16 @@ def _listed(figures: Sequence[NamedFigure], footnotes: _Footnotes, width: int, c
         for one, (value, unit) in zip(figures, cells, strict=True)
     ]
     return drawn(columns((), rows, faint=2), width, colours)
+
+
+def _resources(found: Resources, width: int) -> str:
+    """A line per component; what fits of it."""
+    for left_out in (0, 2, 3):
+        headers, *rows = (row[: len(row) - left_out] for row in (found.headers, *found.rows))
+        lines = drawn(columns(headers, rows, range(1, len(headers))), ENDLESS, False)
+        if max(map(len, lines.splitlines())) <= width:
+            break
+    return lines
 
 
 def _requests(tasks: Sequence[RequestTask], footnotes: _Footnotes, width: int) -> str:

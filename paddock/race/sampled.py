@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from paddock.race.summary import Activity, Figure, Missing
+from paddock.plain_values import Figure, Missing
+from paddock.race.figures import Activity
 from paddock.sampling.records import IndexCounters, NodeCounters, Sample
 
 # A name alone does not tell an index from the one that was deleted before it.

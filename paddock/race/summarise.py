@@ -20,23 +20,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from paddock.plain_values import known
+from paddock.plain_values import Figure, Missing, known
 from paddock.race import race_results, sampled
+from paddock.race.bottleneck import Allowed, find_bottleneck
 from paddock.race.cautions import FEWEST_RATES, cautions
 from paddock.race.circumstances import CORPUS, cars_of
+from paddock.race.figures import Activity, quotient
+from paddock.race.over_time import over_time
 from paddock.race.race_results import TaskResult
 from paddock.race.requests import SentRequest, with_p95
+from paddock.race.resources import resources
 from paddock.race.sampled import Span, Window
-from paddock.race.summary import (
-    Activity,
-    BulkTask,
-    Expectation,
-    Figure,
-    Missing,
-    Summary,
-    WholeRace,
-    quotient,
-)
+from paddock.race.summary import BulkTask, Expectation, Summary, WholeRace
 from paddock.sampling.records import IndexCounters, Sample
 
 _INDISTINCT = "The samples do not show which documents belong to which of the bulk tasks."
@@ -49,6 +44,7 @@ def summarise(
     expectations: Mapping[str, Expectation] | None = None,
     requests: Sequence[SentRequest] = (),
     warmups: Mapping[str, Sequence[float]] | None = None,
+    limits: Allowed | None = None,
 ) -> Summary:
     """The summary of one race.
 
@@ -56,6 +52,7 @@ def summarise(
     :param samples: what the sampler wrote, in order; may be empty.
     :param expectations: what is known beforehand about the bulk tasks, by their names.
     :param requests: the journal of requests; may be empty. ``warmups`` is what it takes to read it (with_p95).
+    :param limits: what nodes and others may use at most.
     """
     results = with_p95(race_results.tasks(race), requests, warmups or {})
     bulks = [result for result in results if result.indexes_documents]
@@ -73,7 +70,8 @@ def summarise(
         for position, result in enumerate(bulks)
     )
     request_tasks = tuple(result.requests for result in results if not result.indexes_documents)
-    whole = _whole_race(race, samples, found)
+    whole, over = _whole_race(race, samples, found), over_time(samples)
+    paced = any(task.latencies is not None or task.expectation.rate is not None for task in bulk_tasks)
     under_load = [
         sample for sample in samples if any(window.begin <= sample.seconds <= window.end for window in windows or [])
     ]
@@ -89,6 +87,8 @@ def summarise(
         race=whole,
         warnings=cautions(bulk_tasks, request_tasks, whole, under_load, reachable),
         corpus=str((race.get("user-tags") or {}).get(CORPUS) or ""),
+        resources=resources(over) if over else None,
+        bottleneck=find_bottleneck(over, limits or Allowed(), paced) if over else None,
     )
 
 

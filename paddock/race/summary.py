@@ -2,42 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any
 
 from paddock import numbers
 from paddock.costs import Prices
 from paddock.errors import UsageError
 from paddock.plain_values import Figure, Missing, built, plain
-
-# From a figure to its digits, as many as mean something, and its unit.
-Form: TypeAlias = Callable[[float], tuple[str, str]]
-
-
-@dataclass(frozen=True)
-class NamedFigure:
-    """A figure as every view shows it.
-
-    :param note: how it came about; empty where the name says it all.
-    :param short: name and unit where races or tasks stand side by side; empty where it is not shown there.
-    """
-
-    name: str
-    figure: Figure
-    form: Form
-    note: str = ""
-    short: str = ""
-
-    @property
-    def text(self) -> str:
-        """Digits and unit; a hyphen if it is missing."""
-        return numbers.NOTHING if isinstance(self.figure, Missing) else " ".join(self.form(self.figure)).rstrip()
-
-    @property
-    def digits(self) -> str:
-        """The digits alone, below a heading with the unit."""
-        return numbers.NOTHING if isinstance(self.figure, Missing) else self.form(self.figure)[0]
+from paddock.race.bottleneck import Bottleneck
+from paddock.race.figures import Activity, NamedFigure
+from paddock.race.resources import Resources
 
 
 @dataclass(frozen=True)
@@ -132,6 +107,14 @@ class BulkTask:
     steal_percent: Figure
 
     @property
+    def lost(self) -> Figure:
+        """Documents that were generated, or to be sent, without those that were counted."""
+        generated = self.expectation.documents
+        if generated is None:
+            return Missing("How many documents were sent is not known beforehand, so neither is how many were lost.")
+        return self.documents if isinstance(self.documents, Missing) else generated - self.documents
+
+    @property
     def rate(self) -> Figure:
         """Documents per second by which the load is known: after the warm-up, where there was one."""
         return self.mean_rate if isinstance(self.settled_rate, Missing) else self.settled_rate
@@ -149,6 +132,11 @@ class BulkTask:
         waited = "from when the bulk was due, waiting included"
         return (
             NamedFigure("documents", self.documents, numbers.count, "counted by Elasticsearch"),
+            *(
+                (NamedFigure("log loss", self.lost, numbers.count, "documents sent - counted", "log loss"),)
+                if self.expectation.documents is not None
+                else ()
+            ),
             NamedFigure(
                 "duration", self.seconds, numbers.seconds, "from the start to the last answer, warm-up included"
             ),
@@ -200,19 +188,6 @@ class RequestTask:
             NamedFigure("throughput", self.throughput, numbers.milliseconds, short="per second"),
             NamedFigure("failed", self.error_rate, numbers.percent, short="failed %"),
         )
-
-
-@dataclass(frozen=True)
-class Activity:
-    """How often something was done and how long it took altogether."""
-
-    count: Figure
-    seconds: Figure
-
-    def figures(self, name: str) -> tuple[NamedFigure, ...]:
-        """The count, and how long it took only where anything was done."""
-        counted = NamedFigure(name, self.count, numbers.count)
-        return (counted, NamedFigure(f"{name}, time", self.seconds, numbers.seconds)) if self.count else (counted,)
 
 
 @dataclass(frozen=True)
@@ -275,6 +250,7 @@ class Summary:
     :param cars: names of the cars, or "external" if neither Rally nor we started the nodes.
     :param warnings: sentences about what makes the figures doubtful.
     :param corpus: what was indexed, as the race's user tags say it; empty if they do not.
+    :param resources: what each component used; None without samples. ``bottleneck``: what of it was saturated.
     """
 
     race_id: str
@@ -287,6 +263,8 @@ class Summary:
     race: WholeRace
     warnings: tuple[str, ...]
     corpus: str = ""
+    resources: Resources | None = None
+    bottleneck: Bottleneck | None = None
 
     @property
     def title(self) -> str:
@@ -295,15 +273,6 @@ class Summary:
         cars = f", car {self.cars}" if self.cars else ""
         version = f", Elasticsearch {self.version}" if self.version else ""
         return f"Track {self.track}{challenge}{cars}{version}"
-
-
-def quotient(dividend: Figure, divisor: Figure, times: float = 1.0) -> Figure:
-    """``dividend / divisor * times``, or the reason why there is none."""
-    if isinstance(dividend, Missing):
-        return dividend
-    if isinstance(divisor, Missing):
-        return divisor
-    return dividend / divisor * times if divisor else Missing("There is nothing to divide by: the count is zero.")
 
 
 def in_test_mode(race: Mapping[str, Any]) -> bool:
@@ -345,6 +314,7 @@ class RaceRecord:
             "command": self.command,
             "error-rates": dict(self.error_rates),
             "summary": plain(self.summary),
+            "log-loss": {task.name: plain(task.lost) for task in self.summary.bulk_tasks},
             "prices": plain(self.prices),
         }
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from paddock.race import sampled
-from paddock.race.sampled import Window
-from paddock.race.seconds import Seconds, seconds_of
+from paddock.race.over_time import RATE, OverTime, load_seconds
 from paddock.race.summary import BulkTask
 from paddock.sampling.records import Sample
 from paddock.statistics.sustained import LongRun, long_run
@@ -31,26 +29,9 @@ class SustainedLoad:
     :param stretches: before and after the onset; the halves of the load where there is none.
     """
 
-    seconds: Seconds
+    seconds: OverTime
     run: LongRun
     stretches: tuple[Stretch, ...]
-
-
-def load_seconds(samples: Sequence[Sample], tasks: int = 1) -> Seconds | None:
-    """The whole seconds of all loads of a race; None if the samples show none.
-
-    :param tasks: that index documents.
-    """
-    found = sampled.intervals(samples)
-    windows = sampled.load_windows(found, tasks)
-    if not windows:
-        return None
-    active = [one for one in found if one.total and windows[0].begin <= one.begin and one.end <= windows[-1].end]
-    if len(active) < 3:
-        return None
-    # The load ended somewhere inside the last interval.
-    whole = Window(active[0].begin, active[-2].end)
-    return seconds_of(samples, whole, {key for one in active for key in one.documents})
 
 
 def sustained_load(samples: Sequence[Sample], tasks: Sequence[BulkTask]) -> SustainedLoad | None:
@@ -62,18 +43,19 @@ def sustained_load(samples: Sequence[Sample], tasks: Sequence[BulkTask]) -> Sust
     middle = run.onset.at if run.onset else float((run.begin + run.end) // 2)
     names = ("before it fluctuates", "after that") if run.onset else ("first half", "second half")
     spans = ((run.begin, middle), (middle, run.end))
+    series = [one for one in seconds.series if one.column]
     return SustainedLoad(
         seconds,
         run,
         tuple(
-            Stretch(name, begin, end, {column: seconds.mean(column, begin, end) for column in seconds.columns})
-            for name, (begin, end) in zip(names, spans, strict=True)
+            Stretch(name, *span, {one.column: one.mean(span) for one in series})
+            for name, span in zip(names, spans, strict=True)
         ),
     )
 
 
-def _run(seconds: Seconds, task: BulkTask) -> LongRun | None:
-    rates = seconds.columns["documents"]
-    if any(rate is None for rate in rates):
+def _run(seconds: OverTime, task: BulkTask) -> LongRun | None:
+    rates = rate.values if (rate := seconds.whole(RATE)) else ()
+    if not rates or any(one is None for one in rates):
         return None
-    return long_run([rate or 0.0 for rate in rates], task.expectation.warmup_seconds)
+    return long_run([one or 0.0 for one in rates], task.expectation.warmup_seconds)

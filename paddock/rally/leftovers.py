@@ -31,6 +31,10 @@ from paddock.plain_values import built
 
 # Every process that descends from our esrally carries it; the node does not, because Rally passes only PATH on.
 MARK = "PADDOCK_RACE"
+# ... and this says of one that it is no part of the load driver, but a shipper, say, that it has started.
+COMPONENT = "PADDOCK_COMPONENT"
+# A process that is younger may still be the copy of its parent that it begins as.
+_SETTLED_SECONDS = 5.0
 # How often what is left of a race is looked for while something is.
 _ROUNDS = 3
 
@@ -98,15 +102,19 @@ class RaceProcesses:
     def __init__(self, race_id: str, folder: Path | None = None):
         self.folder = folder or paths.races_folder() / race_id
         self._known: dict[tuple[int, float], bool] = {}
+        self._components: dict[tuple[int, float], str] = {}
         self._path = re.compile(rf"(?:^|[=:,]){re.escape(str(self.folder))}/")
 
     def drivers(self) -> list[psutil.Process]:
-        """Rally itself: its main process and its actors, load workers among them."""
+        """Rally itself: its main process and its actors, load workers among them, and what these have started."""
         return list(filter(self._is_driver, psutil.process_iter()))
 
-    def driver_pids(self) -> list[int]:
-        """Process ids of :meth:`drivers`."""
-        return [process.pid for process in self.drivers()]
+    def component_pids(self) -> dict[str, list[int]]:
+        """Process ids of :meth:`drivers` by the component that each says it belongs to; the load driver's by ""."""
+        found: dict[str, list[int]] = {"": []}
+        for process in self.drivers():
+            found.setdefault(self._component(process), []).append(process.pid)
+        return found
 
     def nodes(self) -> list[psutil.Process]:
         """Elasticsearch processes that run from the race's folder."""
@@ -115,6 +123,18 @@ class RaceProcesses:
     def all(self) -> list[psutil.Process]:
         """Everything of the race that is alive, except this process."""
         return [*self.drivers(), *self.nodes()]
+
+    def _component(self, process: psutil.Process) -> str:
+        try:
+            key = (process.pid, process.create_time())
+            if key not in self._components:
+                name = process.environ().get(COMPONENT, "")
+                if time.time() - key[1] < _SETTLED_SECONDS:
+                    return name
+                self._components[key] = name
+            return self._components[key]
+        except (psutil.Error, OSError):
+            return ""
 
     def _is_driver(self, process: psutil.Process) -> bool:
         try:

@@ -67,7 +67,12 @@ class LimitedNodes:
             launcher.kill()
             launcher.communicate()
             raise
-        self._current[node.name] = {"node": node.name, "limits": groups.plan.text, "files": files}
+        self._current[node.name] = {
+            "node": node.name,
+            "limits": groups.plan.text,
+            "at most": groups.plan.at_most,
+            "files": files,
+        }
         return launcher
 
     def began(self, node: Node, pid: int) -> None:
@@ -108,14 +113,19 @@ class LimitedNodes:
         return ""
 
 
-def limits_held(file: Path) -> list[str]:
-    """What a :func:`limits_file` says, for people: a sentence for each launch of a node; none if there is no file."""
-    found = []
+def launches(file: Path) -> list[dict[str, Any]]:
+    """What a :func:`limits_file` says, an object for each launch of a node; none if there is no file."""
     try:
-        launches = json.loads(file.read_text(encoding="utf-8"))
+        told: list[dict[str, Any]] = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return []
-    for one in launches:
+    return told
+
+
+def limits_held(file: Path) -> list[str]:
+    """The same for people: a sentence for each launch of a node."""
+    found = []
+    for one in launches(file):
         text = f"The node {one['node']} was held to {one['limits']}"
         seconds, used = one.get("seconds"), one.get("processor seconds")
         if seconds and used is not None:

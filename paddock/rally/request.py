@@ -357,7 +357,8 @@ def read_client_options(
         path, given = None, parse_pairs(env[OPTIONS_VARIABLE], OPTIONS_VARIABLE, private=True)
     else:
         return ClientOptions()
-    values = _understood(_of_cluster(given, (*called, cluster), path or OPTIONS_VARIABLE), hosts)
+    of_cluster = _of_cluster(given, (*called, cluster), path or OPTIONS_VARIABLE)
+    values = _understood(of_cluster, hosts, path.parent if path else Path())
     if path and values == given.get(cluster):
         return ClientOptions(path, {}, values)
     return ClientOptions(None, {**_named(given), cluster: {**RALLYS_OPTIONS, **values}}, values)
@@ -395,9 +396,10 @@ def _of_cluster(given: Mapping[str, Any], names: Sequence[str], place: object) -
     )
 
 
-def _understood(options: Mapping[str, Any], hosts: str) -> dict[str, Any]:
+def _understood(options: Mapping[str, Any], hosts: str, folder: Path) -> dict[str, Any]:
     """The same options as Rally has to be told them: it runs in another folder, and overlooks https:// before a host.
 
+    :param folder: from which files are named.
     :raises UsageError: if they name a file that is not there, or an option that nobody knows.
     """
     told = dict(options)
@@ -410,7 +412,7 @@ def _understood(options: Mapping[str, Any], hosts: str) -> dict[str, Any]:
     for name in ("ca_certs", "client_cert", "client_key"):
         if not told.get(name):
             continue
-        path = Path(str(told[name])).expanduser().absolute()
+        path = (folder / Path(str(told[name])).expanduser()).absolute()
         if not path.is_file():
             raise UsageError(f"The client options name {path} as {name}, and there is no such file: correct it.")
         told[name] = str(path)

@@ -174,7 +174,7 @@ def _over_time(
         over = None if isinstance(item, Result) else found.get(item.race_id)
         if over is not None:
             alone = sum(other == told[name] for other in told.values()) == 1
-            yield told[name] if alone else f"{told[name]} ({name})", over.coarser()
+            yield told[name] if alone else f"{told[name]} ({name})", over
 
 
 def _short(identity: str, ids: Sequence[str]) -> str:
@@ -242,6 +242,10 @@ def _race(record: RaceRecord, source: str, apart: str) -> ComparedRow:
         found |= {prefix + one.short: one.digits for one in task.figures if one.short}
     found |= {one.short: one.digits for one in record.summary.race.figures if one.short}
     found |= {one.short: one.digits for one in cost_figures(record) if one.short}
+    for component in record.summary.resources.components if record.summary.resources else ():
+        found |= {one.short: one.text for one in component.figures if one.short}
+    if record.summary.bottleneck:
+        found["saturated"] = record.summary.bottleneck.named
     found |= {f"{task.name} {task.figures[0].short}": task.figures[0].digits for task in record.summary.request_tasks}
     return ComparedRow(
         source,

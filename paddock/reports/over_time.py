@@ -1,49 +1,121 @@
-"""Plots of what a race used over time: of its components, and of several races over each other."""
+"""Plots of what a race used over time: of its components, of a long load, and of several races over each other."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from paddock import numbers
-from paddock.race.over_time import COLLECTION, DISK, MEMORY, PROCESSORS, RATE, UNITS, OverTime, Series
+from paddock.race.over_time import (
+    COLLECTION,
+    DISK_BUSY,
+    HEAP,
+    INDICES,
+    MEMORY,
+    MOST_POINTS,
+    PROCESSORS,
+    RATE,
+    READ,
+    UNITS,
+    WRITTEN,
+    OverTime,
+    Series,
+)
 from paddock.reports.document import Plot, Section, Table
-from paddock.reports.drawing import LONGEST, Panel, ink, legend, linear, shape, shortened, stacked
+from paddock.reports.drawing import LONGEST, Panel, Scale, ink, legend, linear, shape, shortened, stacked
 
-_MEASURES = (RATE, PROCESSORS, MEMORY, DISK, COLLECTION)
+NAMES = {
+    RATE: "docs/s",
+    PROCESSORS: "processors",
+    MEMORY: "memory",
+    HEAP: "heap in use",
+    WRITTEN: "written to disks",
+    READ: "read from disks",
+    COLLECTION: "garbage collection",
+    DISK_BUSY: "disk at work",
+    "merging_threads": "merging threads at work",
+    "merge_throttled": "merging threads made to wait",
+    "throttled": "indexing made to wait",
+    "segments": "segments",
+    "translog_mib": "translog to be flushed, MiB",
+}
+# Panels: what each shows, the first as a line, the second dashed, the third dotted.
+_PANELS = ((RATE,), (PROCESSORS,), (MEMORY, HEAP), (WRITTEN,), (READ,), (DISK_BUSY,), (COLLECTION,))
+_LONG_PANELS = (("merging_threads", "merge_throttled", "throttled"), ("segments",), ("translog_mib",))
+_OVERLAID_PANELS = ((RATE,), (PROCESSORS,), (MEMORY,), (WRITTEN,), (COLLECTION,))
+_STYLES = ("", " dashed", " dotted")
 _HEIGHT = 110
 # More races over each other cannot be told apart, by their colours or otherwise.
 MOST_RACES = 4
+_OVERLAID_POINTS = 60
 _MOMENTS = 150  # at which figures are shown where one points
 _MARKS = 6  # on each line, so that it is told apart by its shape as well
 
 
+@dataclass(frozen=True)
+class _Line:
+    """A line: what it is called, and the number of its colour and mark; None for what is no component's."""
+
+    name: str
+    series: Series
+    number: int | None
+    style: str = ""
+
+
 def time_section(found: OverTime) -> Section:
     """What every component used over time, with the times of load shaded."""
-    components = list(dict.fromkeys(one.component for one in found.series if one.measure != RATE))
+    return Section("Over time", plots=(time_plot(found, "over-time", "What was used over time"),))
+
+
+def time_plot(
+    found: OverTime,
+    name: str,
+    title: str,
+    long: bool = False,
+    mark: Callable[[Panel, Scale], None] | None = None,
+    further: Sequence[tuple[str, str, str]] = (),
+) -> Plot:
+    """The plot of what every component used.
+
+    :param long: whether merges and the like have panels, too, and the load is all there is: not shaded then.
+    :param mark: draws into the panel of documents; ``further`` is what the legend says of that.
+    """
+    panels = shown(found, long)
+    components = list(dict.fromkeys(one.component for each in panels for one in each if one.component != INDICES))
     looks = {component: number for number, component in enumerate(components)}
-    end = max(at for one in found.series for at, _ in one.points)
-    panels = []
-    told = [measure for measure in _MEASURES if found.of(measure)]
-    for measure in told:
-        series = found.of(measure)
-        panel = _panel(measure, series, end, last=measure == told[-1])
-        for begin, until in found.loads:
-            panel.box("band", (max(begin, 0.0), until))
-        for one in series:
-            _draw(panel, one, looks.get(one.component), len(series) > 1)
-        _touch(panel, {one.component: one for one in series}, end)
-        panels.append(panel)
+    drawn = []
+    for each in panels:
+        measures = list(dict.fromkeys(one.measure for one in each))
+        lines = [_Line(_said(one), one, looks.get(one.component), _STYLES[measures.index(one.measure)]) for one in each]
+        panel, scale = _panel(measures, lines, found.number, each is panels[-1])
+        if not long:
+            for begin, until in found.loads:
+                panel.box("band", (max(begin, 0.0), until))
+        if mark and measures[0] == RATE:
+            mark(panel, scale)
+        _draw(panel, lines, MOST_POINTS, len(looks) > 1)
+        drawn.append(panel)
     entries = [(shortened(name, LONGEST), shape(number), ink(number)) for name, number in looks.items()]
-    entries.append(("load", "box", "band"))
-    table = _table("Each component over time", [(one.component, one) for one in found.series])
-    words = " ".join(_in_words(one.component, one) for one in found.series)
+    entries += further or [("load", "box", "band")]
+    told = [(one.component, one, found.loads) for each in panels for one in each]
     reading = (
-        "Seconds count from the first document. Processor time, memory and writes are those of the nodes' processes "
-        "and of all processes of the load driver together; garbage collection is for how long it "
-        "stopped the node, as it says itself."
+        "Seconds count from the first document. Processor time, memory, reads and writes are those of the nodes' "
+        "processes and of all processes of each other component together; garbage collection is for how long it "
+        "stopped nodes, as they say themselves. A disk at work all the time may still be able to do more at once."
     )
-    plot = Plot("over-time", "What was used over time", words, legend(entries) + stacked(*panels), table, reading)
-    return Section("Over time", plots=(plot,))
+    words = " ".join(_in_words(*one) for one in told)
+    return Plot(
+        name, title, words, legend(entries) + stacked(*drawn), _table("Each component over time", told), reading
+    )
+
+
+def shown(found: OverTime, long: bool) -> list[list[Series]]:
+    """The series of each panel; those of which nothing is known are left out, and reads where there were none."""
+    panels = [
+        [one for measure in measures for one in found.of(measure)]
+        for measures in (*_PANELS, *(_LONG_PANELS if long else ()))
+    ]
+    return [each for each in panels if each and (each[0].measure != READ or any(one.peak for one in each))]
 
 
 def overlay(races: Sequence[tuple[str, OverTime]]) -> Plot | None:
@@ -51,24 +123,21 @@ def overlay(races: Sequence[tuple[str, OverTime]]) -> Plot | None:
 
     :param races: what each is called, and it over time.
     """
-    shown = list(races[:MOST_RACES])
-    if len(shown) < 2:
+    first = list(races[:MOST_RACES])
+    if len(first) < 2:
         return None
-    lines = {measure: [(name, of.whole(measure)) for name, of in shown] for measure in _MEASURES}
-    told = [measure for measure in _MEASURES if any(one is not None for _, one in lines[measure])]
-    end = max(at for measure in told for _, one in lines[measure] if one for at, _ in one.points)
-    panels = []
-    for measure in told:
-        known = [one for _, one in lines[measure] if one is not None]
-        panel = _panel(measure, known, end, last=measure == told[-1])
-        for number, (_, one) in enumerate(lines[measure]):
-            if one is not None:
-                _draw(panel, one, number, marked=True)
-        _touch(panel, {name: one for name, one in lines[measure] if one is not None}, end)
-        panels.append(panel)
-    entries = [(shortened(name, LONGEST), shape(number), ink(number)) for number, (name, _) in enumerate(shown)]
-    rows = [(name, one) for measure in told for name, one in lines[measure] if one is not None]
-    words = " ".join(_in_words(name, one) for name, one in rows)
+    panels = [
+        [_Line(name, one, number) for number, (name, of) in enumerate(first) if (one := of.whole(measure)) is not None]
+        for (measure,) in _OVERLAID_PANELS
+    ]
+    known, end, drawn = [lines for lines in panels if lines], max(of.number for _, of in first), []
+    for lines in known:
+        panel, _ = _panel([lines[0].series.measure], lines, end, lines is known[-1])
+        _draw(panel, lines, _OVERLAID_POINTS, marked=True)
+        drawn.append(panel)
+    entries = [(shortened(name, LONGEST), shape(number), ink(number)) for number, (name, _) in enumerate(first)]
+    loads = {name: of.loads for name, of in first}
+    told = [(line.name, line.series, loads[line.name]) for lines in known for line in lines]
     reading = (
         "Seconds count from each race's first document; figures are those of all nodes together, and each point is the "
         "mean of some seconds. Lines that lie apart prove no difference: single races differ by themselves."
@@ -76,52 +145,65 @@ def overlay(races: Sequence[tuple[str, OverTime]]) -> Plot | None:
     if len(races) > MOST_RACES:
         left = ", ".join(name for name, _ in races[MOST_RACES:])
         reading += f" More than {MOST_RACES} lines cannot be told apart: {left} stay out; compare fewer at once."
-    drawn, table = legend(entries) + stacked(*panels), _table("Each race over time", rows)
-    return Plot("overlay", "The races over each other", words, drawn, table, reading)
+    words = " ".join(_in_words(*one) for one in told)
+    table = _table("Each race over time", told)
+    return Plot("overlay", "The races over each other", words, legend(entries) + stacked(*drawn), table, reading)
 
 
-def _panel(measure: str, series: Sequence[Series], end: float, last: bool) -> Panel:
-    highest = max((value for one in series for _, value in one.points), default=0.0)
-    up = linear(0, highest * 1.06 or 1.0, 3)
-    title = f"{measure}, {UNITS[measure]}" if measure != RATE else UNITS[measure]
+def _panel(measures: Sequence[str], lines: Sequence[_Line], end: float, last: bool) -> tuple[Panel, Scale]:
+    up = linear(0, max(line.series.peak for line in lines) * 1.06 or 1.0, 3)
+    unit = UNITS.get(measures[0], "")
+    title = NAMES[measures[0]] + (f", {unit}" if unit not in ("", NAMES[measures[0]]) else "")
+    further = "; ".join(f"{style.strip()}: {NAMES[one]}" for one, style in zip(measures[1:], _STYLES[1:], strict=False))
     below = "seconds since the first document" if last else ""
-    return Panel(linear(0, end or 1.0, 8), up, _HEIGHT, title, below, names=last)
+    panel = Panel(
+        linear(0, end or 1.0, 8), up, _HEIGHT, f"{title} ({further})" if further else title, below, names=last
+    )
+    return panel, up
 
 
-def _draw(panel: Panel, one: Series, number: int | None, marked: bool) -> None:
-    """A line, and where there are several marks on it: at other places than those of its neighbours.
-
-    :param number: of its colour and mark; None for what is no component's.
-    """
-    panel.line(one.points, "ink" if number is None else ink(number))
-    if number is not None and marked and one.points:
-        step = max(1, len(one.points) // _MARKS)
-        for at, value in one.points[(number * step) // MOST_RACES :: step]:
-            panel.mark(at, value, shape(number), f"{ink(number)} small")
-
-
-def _touch(panel: Panel, named: Mapping[str, Series], end: float) -> None:
-    """The figures of each moment, where one points at it."""
-    width = max(1.0, end / _MOMENTS)
+def _draw(panel: Panel, lines: Sequence[_Line], most: int, marked: bool) -> None:
+    """The lines, with marks where they are to be told apart, and the figures of each moment where one points at it."""
     told: dict[int, dict[str, float]] = {}
-    for name, one in named.items():
-        for at, value in one.points:
-            told.setdefault(int(at // width), {}).setdefault(name, value)
+    width = max([1.0, *(len(line.series.values) / _MOMENTS for line in lines)])
+    for line in lines:
+        points = line.series.points(most)
+        kind = "ink" if line.number is None else ink(line.number)
+        panel.line(points, kind + line.style)
+        if line.number is not None and marked and points:
+            step = max(1, len(points) // _MARKS)
+            for at, value in points[(line.number * step) // MOST_RACES % len(points) :: step]:
+                panel.mark(at, value, shape(line.number), f"{kind} small")
+        for at, value in points:
+            told.setdefault(int(at // width), {}).setdefault(line.name, value)
     for number, figures in sorted(told.items()):
         said = ", ".join(f"{name} {numbers.figure(value)}" for name, value in figures.items())
         panel.box("touch", (number * width, (number + 1) * width), hover=f"second {number * width:.0f}: {said}")
 
 
-def _table(caption: str, rows: Sequence[tuple[str, Series]]) -> Table:
+_Told = tuple[str, Series, Sequence[tuple[float, float]]]
+
+
+def _table(caption: str, told: Sequence[_Told]) -> Table:
     cells = tuple(
-        (name, one.measure, UNITS[one.measure], numbers.figure(one.mean), numbers.figure(one.peak))
-        for name, one in rows
+        (
+            name,
+            NAMES[one.measure],
+            UNITS.get(one.measure, ""),
+            numbers.figure(one.mean(*loads)),
+            numbers.figure(one.peak),
+        )
+        for name, one, loads in told
     )
     return Table(
         f"{caption}: mean while documents came in, and peak", ("of", "measure", "unit", "mean", "peak"), cells, (3, 4)
     )
 
 
-def _in_words(name: str, one: Series) -> str:
-    mean, peak = numbers.figure(one.mean), numbers.figure(one.peak)
-    return f"{name}, {one.measure}: {mean} {UNITS[one.measure]} on average, {peak} at most."
+def _said(one: Series) -> str:
+    return one.component if one.measure in (RATE, PROCESSORS, MEMORY) else f"{one.component}, {NAMES[one.measure]}"
+
+
+def _in_words(name: str, one: Series, loads: Sequence[tuple[float, float]]) -> str:
+    mean, peak, unit = numbers.figure(one.mean(*loads)), numbers.figure(one.peak), UNITS.get(one.measure, "")
+    return f"{name}, {NAMES[one.measure]}: {mean} {unit} on average, {peak} at most.".replace("  ", " ")

@@ -35,6 +35,7 @@ from paddock.reports.drawing import (
 from paddock.reports.over_time import time_section
 from paddock.reports.race_load import load_section
 from paddock.reports.replay import replay_headline, replay_sections
+from paddock.reports.resources import resource_sections
 from paddock.reports.sustained import sustained_as_json, sustained_headline, sustained_section
 
 _MEDIAN, _P90 = "series-1", "series-2"
@@ -221,6 +222,7 @@ def build_race_report(findings: RaceFindings) -> Report:
         # How a long load held has the same over time, and more.
         sustained_section(findings.sustained) if findings.sustained else None,
         *(replay_sections(findings.replay) if findings.replay else ()),
+        *resource_sections(summary),
         time_section(findings.over_time) if findings.over_time and not findings.sustained else None,
         figures_section(summary, bool(findings.queries)),
         race_costs(record),
@@ -310,7 +312,7 @@ def race_report_as_json(findings: RaceFindings) -> dict[str, Any]:
         "sustained": sustained_as_json(findings.sustained) if findings.sustained else None,
         "replay": findings.replay.as_json() if findings.replay else None,
         "advice": list(findings.advice),
-        "over_time": plain(findings.over_time),
+        "over_time": findings.over_time.as_json() if findings.over_time else None,
         "cost": plain(race_cost(record.summary, record.prices)) if record.prices else None,
     }
 

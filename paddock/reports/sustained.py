@@ -3,33 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from collections.abc import Iterator
+from dataclasses import asdict, replace
 from typing import Any
 
 from paddock import numbers
-from paddock.race.seconds import Seconds
+from paddock.race.over_time import RATE, OverTime
 from paddock.race.sustained import SustainedLoad
-from paddock.reports.document import Plot, Section, Table
-from paddock.reports.drawing import Panel, Scale, legend, linear, stacked
+from paddock.reports.document import Section, Table
+from paddock.reports.drawing import Panel, Scale
+from paddock.reports.over_time import shown, time_plot
 from paddock.statistics.sustained import CONFIDENCE, LongRun, Trend
 
-_MOST_POINTS, _MOST_ROWS = 300, 40
-# Panels: title, height, and the columns that each has; those of which nothing is known are left out.
-_PANELS: tuple[tuple[str, int, tuple[tuple[str, str], ...]], ...] = (
-    ("docs/s", 150, (("documents", "docs/s"),)),
-    ("cores", 80, (("node_cores", "nodes"), ("driver_cores", "load driver"))),
-    ("memory, MiB", 80, (("node_memory_mib", "nodes, resident"), ("heap_mib", "heap in use"))),
-    ("garbage collection, share of time", 60, (("gc_share", "all collectors"),)),
-    ("written towards disks, MiB/s", 80, (("written_mib", "nodes"),)),
-    (
-        "merging threads",
-        80,
-        (("merging_threads", "at work"), ("merge_throttled", "made to wait"), ("throttled", "indexing made to wait")),
-    ),
-    ("segments", 60, (("segments", "all indices"),)),
-    ("translog to be flushed, MiB", 60, (("translog_mib", "all indices"),)),
-)
+_MOST_ROWS = 40
 # What stands side by side before and after the onset: column, what it is called, and its unit.
 _COMPARED = (
     ("documents", "docs/s"),
@@ -50,20 +36,28 @@ _COMPARED = (
 
 def sustained_section(load: SustainedLoad) -> Section:
     """The sentences, the plots over time, and what was different before and after."""
-    rows, length = _rows(load.seconds, _MOST_ROWS)
-    shown = [name for _, _, columns in _PANELS for name, _ in columns if load.seconds.known(name)]
-    headers = ("second", *(name.replace("_", " ") for name in shown))
-    cells = tuple((f"{begin:.0f}", *(numbers.figure(row[name]) for name in shown)) for begin, row in rows)
-    caption = f"Every {'second' if length == 1 else f'{length} s'} of the load, means"
-    table = Table(caption, headers, cells, tuple(range(len(headers))))
     sentences = tuple(run_in_sentences(load.run))
+    marked = [("end of the warm-up", "line", "muted dashed")]
+    if load.run.trend:
+        marked.append(("trend", "line", "muted thick"))
+    if load.run.onset:
+        marked.append(("onset of fluctuation, interval", "box", "band"))
+    plot = time_plot(
+        load.seconds,
+        "sustained",
+        "The load second by second",
+        long=True,
+        mark=lambda panel, scale: _mark_findings(panel, load, scale),
+        further=marked,
+    )
     reading = (
         "The warm-up ends at the dashed line, and is left out of what is said. "
         "The straight line is the trend, dashed where it may as well be chance. Where the rate begins to fluctuate, "
-        "the shaded band is the interval of when."
+        f"the shaded band is the interval of when. {plot.reading}"
     )
-    plot = Plot("sustained", "The load second by second", " ".join(sentences), _over_time(load), table, reading)
-    return Section("How the load held", sentences, plots=(plot,), tables=(_compared(load),))
+    used = plot.table
+    plot = replace(plot, description=" ".join(sentences), reading=reading, table=_rows(load.seconds))
+    return Section("How the load held", sentences, plots=(plot,), tables=(used, _compared(load)))
 
 
 def run_in_sentences(run: LongRun) -> Iterator[str]:
@@ -124,52 +118,17 @@ def _percent(share: float, sign: bool = True) -> str:
     return f"{100 * share:{'+' if sign else ''}.1f} %"
 
 
-def _rows(seconds: Seconds, most: int) -> tuple[list[tuple[float, dict[str, float | None]]], int]:
-    """Means of equal numbers of seconds, at most so many, with where they begin; and how many seconds each has."""
-    length = max(1, math.ceil(seconds.number / most))
-    begins = range(0, seconds.number, length)
-    return [
-        (float(begin), {name: seconds.mean(name, begin, begin + length) for name in seconds.columns})
-        for begin in begins
-    ], length
-
-
-def _over_time(load: SustainedLoad) -> str:
-    rows, length = _rows(load.seconds, _MOST_POINTS)
-    across = linear(0, load.seconds.number, 8)
-    shown = [
-        (title, height, columns)
-        for title, height, of in _PANELS
-        if (columns := [(name, text) for name, text in of if load.seconds.known(name)])
-    ]
-    panels = []
-    for number, (title, height, columns) in enumerate(shown):
-        last = number == len(shown) - 1
-        told = [row[name] for _, row in rows for name, _ in columns]
-        scale = linear(0, max((value for value in told if value is not None), default=0.0) * 1.06 or 1.0, 3)
-        panel = Panel(across, scale, height, _titled(title, columns), "seconds of the load" if last else "", names=last)
-        if title == "docs/s":
-            _mark_findings(panel, load, scale)
-        for place, (name, _) in enumerate(columns):
-            points = [(begin + length / 2, value) for begin, row in rows if (value := row[name]) is not None]
-            panel.line(points, f"series-{place + 1} thin" if title == "docs/s" else f"series-{place + 1}")
-        for begin, row in rows:
-            when = f"second {begin:.0f}" + (f" to {begin + length:.0f}" if length > 1 else "")
-            figures = ", ".join(f"{text} {numbers.figure(row[name])}" for name, text in columns)
-            panel.box("touch", (begin, begin + length), hover=f"{when}: {figures}")
-        panels.append(panel)
-    names = [("first line of a panel", "line", "series-1"), ("second", "line", "series-2")]
-    if any(len(columns) > 2 for _, _, columns in shown):
-        names.append(("third", "line", "series-3"))
-    if load.run.trend:
-        names.append(("trend", "line", "series-2 thick"))
-    if load.run.onset:
-        names.append(("onset of fluctuation, interval", "box", "band"))
-    return legend(names) + stacked(*panels)
-
-
-def _titled(title: str, columns: Sequence[tuple[str, str]]) -> str:
-    return title if len(columns) == 1 else f"{title}: {', '.join(text for _, text in columns)}"
+def _rows(seconds: OverTime) -> Table:
+    """Means of equal numbers of seconds, a row each, of all that the plot shows."""
+    length = max(1, math.ceil(seconds.number / _MOST_ROWS))
+    told = [one for each in shown(seconds, long=True) for one in each if one.column]
+    rows = tuple(
+        (f"{begin}", *(numbers.figure(one.mean((begin, begin + length))) for one in told))
+        for begin in range(0, seconds.number, length)
+    )
+    headers = ("second", *(one.column.replace("_", " ") for one in told))
+    caption = f"Every {'second' if length == 1 else f'{length} s'} of the load, means"
+    return Table(caption, headers, rows, tuple(range(len(headers))))
 
 
 def _mark_findings(panel: Panel, load: SustainedLoad, scale: Scale) -> None:
@@ -178,10 +137,11 @@ def _mark_findings(panel: Panel, load: SustainedLoad, scale: Scale) -> None:
         panel.box("band", (run.onset.earliest, run.onset.latest))
         panel.upright(run.onset.at, "one")
     panel.upright(run.begin, "middle")
-    if run.trend and (mean := load.seconds.mean("documents", run.trend.begin, run.trend.end)) is not None:
+    if run.trend and (rate := load.seconds.whole(RATE)) is not None:
+        mean = rate.mean((run.trend.begin, run.trend.end)) or 0.0
         first = 2 * mean / (2 + run.trend.change)
         ends = [(run.trend.begin, first), (run.trend.end, first * (1 + run.trend.change))]
-        kind = "series-2 thick" if run.trend.seen else "series-2 dashed"
+        kind = "muted thick" if run.trend.seen else "muted dashed"
         panel.line([(at, min(value, scale.high)) for at, value in ends], kind)
 
 
@@ -189,7 +149,7 @@ def _compared(load: SustainedLoad) -> Table:
     rows = tuple(
         (text, *(numbers.figure(stretch.means.get(name)) for stretch in load.stretches))
         for name, text in _COMPARED
-        if load.seconds.known(name)
+        if any(stretch.means.get(name) is not None for stretch in load.stretches)
     )
     headers = ("mean of", *(f"{one.name} (s {one.begin:.0f} to {one.end:.0f})" for one in load.stretches))
     return Table("What else was different", headers, rows, (1, 2))

@@ -10,6 +10,7 @@ from paddock import numbers
 from paddock.reports import figures, sentences
 from paddock.reports.document import Plot, Section, Table
 from paddock.reports.drawing import Interval, Row, legend, rows_of_ratios
+from paddock.reports.resources import laps_used
 from paddock.tournaments.model import EQUIVALENT, FASTER, SLOWER, UNDECIDED, MetricResult, Result, Verdict
 from paddock.tournaments.notes import SETTINGS
 
@@ -178,4 +179,4 @@ def absolute_section(result: Result) -> Section:
         "Means and standard deviations over the laps that count. They hold for this machine at that time only and "
         "include its drift; the verdicts rest on ratios of laps that belong together."
     )
-    return Section("Absolute values", (text,), tables=(*tables, *others), folded=True)
+    return Section("Absolute values", (text,), tables=(*tables, *laps_used(result.laps), *others), folded=True)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from paddock.errors import FileError
 from paddock.plain_values import built
 
+_Line = TypeVar("_Line")
 # The parts of a node's settings that can change how fast it is; the rest is names and addresses.
 _NODE_SETTINGS = ("indices.", "node.", "bootstrap.", "thread_pool.", "processors", "path.data", "index.")
 _INDEX_SETTINGS = (
@@ -83,12 +84,14 @@ class ProcessUsage:
 
     :param cpu_seconds: since the process started, user and system.
     :param written_bytes: bytes it caused to be written to disks, or None where the kernel does not tell.
+    :param read_bytes: likewise, read from disks: what the page cache had is not among them.
     """
 
     pid: int
     cpu_seconds: float
     resident_bytes: int
     written_bytes: int | None = None
+    read_bytes: int | None = None
 
 
 @dataclass(frozen=True)
@@ -117,17 +120,36 @@ class NodeCounters:
 
 
 @dataclass(frozen=True)
-class DriverUsage:
-    """All processes of the load driver together.
+class ComponentUsage:
+    """All processes of the load driver, or of another component, together.
 
     :param cpu_seconds: since they started, those that have ended included.
     :param busiest: the share of one core that the busiest of them used since the previous sample (1 = a whole core).
+    :param written_bytes, read_bytes: to and from disks since they started, those that have ended included; None where
+        the kernel does not tell.
+    :param busiest_thread: as ``busiest``, of one thread; None of the load driver, whose processes use one core at most.
     """
 
     processes: int
     cpu_seconds: float
     resident_bytes: int
     busiest: float
+    written_bytes: int | None = None
+    read_bytes: int | None = None
+    busiest_thread: float | None = None
+
+
+@dataclass(frozen=True)
+class DiskUsage:
+    """A whole disk with the data of a node, since the machine was started; others use it as well.
+
+    :param busy_seconds: in which it had something to do. A disk that serves several requests at once may be able to do
+        more even where that is all of the time.
+    """
+
+    busy_seconds: float
+    read_bytes: int
+    written_bytes: int
 
 
 @dataclass(frozen=True)
@@ -141,6 +163,9 @@ class Sample:
     :param nodes: by node id; None if they could not be asked.
     :param indices: by name; None if they could not be asked.
     :param steal_percent: time of this machine's processors that the hypervisor gave to others since the last sample.
+    :param busy_percent: of their time in which they were not idle, stolen time included; None where it was not noted.
+    :param components: what belongs to the load and is not its driver, such as a shipper, by name.
+    :param disks: with the data of nodes that run here, by the kernel's names.
     """
 
     time: float
@@ -150,7 +175,10 @@ class Sample:
     nodes: Mapping[str, NodeCounters] | None
     indices: Mapping[str, IndexCounters] | None
     steal_percent: float
-    driver: DriverUsage
+    driver: ComponentUsage
+    busy_percent: float | None = None
+    components: Mapping[str, ComponentUsage] = field(default_factory=dict)
+    disks: Mapping[str, DiskUsage] = field(default_factory=dict)
 
     def as_line(self) -> dict[str, Any]:
         """The sample as an object for JSON, of the kind "sample"."""
@@ -162,19 +190,32 @@ def read_samples(file: Path) -> list[Sample]:
 
     :raises FileError: if a line other than a torn last one cannot be understood.
     """
-    samples = []
+    return _read(file, "sample", lambda line: built(Sample, line, "the sample"))
+
+
+def read_circumstances(file: Path) -> list[Mapping[str, Any]]:
+    """What the nodes were, each time that changed, as :func:`circumstances` has it.
+
+    :raises FileError: as :func:`read_samples`.
+    """
+    return _read(file, "circumstances", lambda line: {"nodes": dict(line["nodes"])})
+
+
+def _read(file: Path, kind: str, understood: Callable[[Any], _Line]) -> list[_Line]:
+    """The lines of one kind."""
+    found = []
     # What follows the last line end is empty, or torn.
     lines = file.read_bytes().split(b"\n")[:-1] if file.exists() else []
     for number, text in enumerate(lines, 1):
         try:
             line = json.loads(text)
-            if line["kind"] == "sample":
-                samples.append(built(Sample, line, "the sample"))
+            if line["kind"] == kind:
+                found.append(understood(line))
         except (ValueError, KeyError, TypeError) as error:
             raise FileError(
                 file, f"this is no sample as this version of Paddock writes it ({error}).", number
             ) from None
-    return samples
+    return found
 
 
 def nodes(answer: Mapping[str, Any], processes: Mapping[str, ProcessUsage]) -> dict[str, NodeCounters]:

@@ -12,18 +12,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import psutil
-
 from paddock.sampling import records
 from paddock.sampling.cluster import BadAnswer, Cluster, Endpoint, Unreachable
-from paddock.sampling.records import DriverUsage, IndexCounters, NodeCounters, ProcessUsage, Sample
+from paddock.sampling.machine import ComponentMeter, DiskMeter, NodeProcesses, Processors
+from paddock.sampling.records import DiskUsage, IndexCounters, NodeCounters, Sample
 
 # A stop waits for the question that is under way, which takes no longer than its timeout.
 _STOP_PATIENCE_SECONDS = 15.0
 # Settings may be changed at any time, but seldom are; new indices are looked at at once.
 _SETTINGS_SECONDS = 5.0
-# The JVM notes its start a moment after its process was made; a pid that was given out again is younger than that.
-_SAME_START_SECONDS = 30.0
 
 
 class Sampler:
@@ -31,16 +28,23 @@ class Sampler:
 
     :param endpoint: the cluster; it need not be up yet, and may be gone before the sampler is stopped.
     :param file: gets one line of JSON per sample, appended and flushed at once.
-    :param driver_pids: gives the load driver's process ids; called once per sample, in the sampler's thread.
+    :param pids: gives the process ids of each component by its name, the load driver's by ""; called once per sample,
+        in the sampler's thread.
     :param interval: seconds between samples. A sample that takes longer is written late, and those it ran into are left
         out, never made up for.
     """
 
-    def __init__(self, endpoint: Endpoint, file: Path, driver_pids: Callable[[], Iterable[int]], interval: float = 1.0):
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        file: Path,
+        pids: Callable[[], Mapping[str, Iterable[int]]],
+        interval: float = 1.0,
+    ):
         self.problem: str | None = None
         self._endpoint = endpoint
         self._file = file
-        self._driver_pids = driver_pids
+        self._pids = pids
         self._interval = interval
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="sampler", daemon=True)
@@ -77,7 +81,8 @@ class Sampler:
 
     def _sample_into(self, file: BinaryIO) -> None:
         cluster = Cluster(self._endpoint)
-        observer, driver = ClusterObserver(cluster), DriverMeter()
+        observer, processors = ClusterObserver(cluster), Processors()
+        meters = {"": ComponentMeter()}
         began, began_at = time.monotonic(), time.time()
         previous = began
         try:
@@ -85,10 +90,13 @@ class Sampler:
                 reading = observer.read()
                 now = time.monotonic()
                 elapsed = now - previous if previous > began else 0.0
-                pids: list[int] = []
+                pids: dict[str, Iterable[int]] = {}
                 # Looking for processes while they end can fail in many ways; the next second shows the rest of them.
                 with contextlib.suppress(Exception):
-                    pids += self._driver_pids()
+                    pids |= self._pids()
+                # One that has ended is told as long as the race is: what it used stays used.
+                meters |= {name: ComponentMeter(threads=True) for name in pids.keys() - meters.keys()}
+                used = {name: meter.read(pids.get(name, ()), elapsed) for name, meter in meters.items()}
                 sample = Sample(
                     time=round(began_at + reading.moment - began, 3),
                     seconds=round(reading.moment - began, 3),
@@ -96,8 +104,10 @@ class Sampler:
                     problem=reading.problem,
                     nodes=reading.nodes,
                     indices=reading.indices,
-                    steal_percent=getattr(psutil.cpu_times_percent(), "steal", 0.0),  # since it was asked last
-                    driver=driver.read(pids, elapsed),
+                    **processors.read(),
+                    driver=used.pop(""),
+                    components=used,
+                    disks=reading.disks,
                 )
                 previous = now
                 for news in reading.news:
@@ -124,6 +134,7 @@ class Reading:
     problem: str | None = None
     nodes: Mapping[str, NodeCounters] | None = None
     indices: Mapping[str, IndexCounters] | None = None
+    disks: Mapping[str, DiskUsage] = field(default_factory=dict)
     news: list[dict[str, Any]] = field(default_factory=list)
 
     def failed(self, error: Exception) -> None:
@@ -137,7 +148,7 @@ class ClusterObserver:
 
     def __init__(self, cluster: Cluster):
         self._cluster = cluster
-        self._processes = NodeProcesses()
+        self._processes, self._disks = NodeProcesses(), DiskMeter()
         self._met = False
         self._uptimes: dict[str, int] = {}
         self._circumstances: dict[str, Any] | None = None
@@ -171,6 +182,7 @@ class ClusterObserver:
             self._look_around(reading)
         self._uptimes = uptimes
         reading.nodes = records.nodes(answer, self._processes.read())
+        reading.disks = self._disks.read()
         self._met = True
 
     def _ask_for_indices(self, reading: Reading) -> None:
@@ -183,7 +195,8 @@ class ClusterObserver:
 
     def _look_around(self, reading: Reading) -> None:
         information = self._cluster.node_information()
-        self._processes.find(information)
+        here = self._processes.find(information)
+        self._disks.find(node for node_id, node in information.get("nodes", {}).items() if node_id in here)
         try:
             version = self._cluster.version()
         except BadAnswer:
@@ -203,81 +216,6 @@ class ClusterObserver:
         if settings != self._settings:
             self._settings = settings
             reading.news.append({"kind": "settings", "indices": settings})
-
-
-class DriverMeter:
-    """Adds up processes that come and go: the CPU time of one that has ended stays in the sum."""
-
-    def __init__(self) -> None:
-        self._cpu: dict[tuple[int, float], float] = {}
-
-    def read(self, pids: Iterable[int], elapsed: float) -> DriverUsage:
-        """Look at those processes now.
-
-        :param pids: the driver's processes as of now; ids of processes that have ended do no harm.
-        :param elapsed: seconds since the previous reading, 0 for the first one.
-        """
-        alive, resident, busiest = 0, 0, 0.0
-        for pid in set(pids):
-            try:
-                process = psutil.Process(pid)
-                with process.oneshot():
-                    key = (pid, process.create_time())
-                    times = process.cpu_times()
-                    memory = process.memory_info().rss
-            except psutil.Error:
-                continue
-            cpu = times.user + times.system
-            if elapsed > 0:
-                # The first sight of a process tells nothing about the time since the previous reading.
-                busiest = max(busiest, (cpu - self._cpu.get(key, cpu)) / elapsed)
-            self._cpu[key] = cpu
-            alive += 1
-            resident += memory
-        return DriverUsage(alive, round(sum(self._cpu.values()), 3), resident, round(busiest, 3))
-
-
-class NodeProcesses:
-    """The processes of those nodes that run on this machine."""
-
-    def __init__(self) -> None:
-        self._processes: dict[str, psutil.Process] = {}
-
-    def find(self, information: Mapping[str, Any]) -> None:
-        """Recognise them by what a _nodes answer says: the process id alone may be that of another machine."""
-        self._processes = {}
-        for node_id, node in information.get("nodes", {}).items():
-            jvm = node.get("jvm", {})
-            pid, start = node.get("process", {}).get("id"), jvm.get("start_time_in_millis")
-            if not isinstance(pid, int) or not isinstance(start, int):
-                continue
-            with contextlib.suppress(psutil.Error):
-                process = psutil.Process(pid)
-                if abs(process.create_time() - start / 1000) < _SAME_START_SECONDS:
-                    self._processes[node_id] = process
-
-    def read(self) -> dict[str, ProcessUsage]:
-        """Their figures now, by node id; those that have ended are left out."""
-        usage = {}
-        for node_id, process in self._processes.items():
-            with contextlib.suppress(psutil.Error):
-                if not process.is_running():
-                    continue
-                times = process.cpu_times()
-                usage[node_id] = ProcessUsage(
-                    pid=process.pid,
-                    cpu_seconds=round(times.user + times.system, 3),
-                    resident_bytes=process.memory_info().rss,
-                    written_bytes=_written(process),
-                )
-        return usage
-
-
-def _written(process: psutil.Process) -> int | None:
-    try:
-        return int(process.io_counters().write_bytes)
-    except (psutil.Error, AttributeError, OSError):
-        return None
 
 
 def _write(file: BinaryIO, line: dict[str, Any]) -> None:

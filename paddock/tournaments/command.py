@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from paddock import paths
-from paddock.console import print_result, say, warn
+from paddock.console import as_json, print_result, say, warn
 from paddock.costs import Prices, read_prices
 from paddock.errors import FileError, Interrupted, MachineError, UsageError
 from paddock.files import is_locked, locked, read_record, write_json
@@ -27,8 +27,8 @@ from paddock.tournaments.files import find_file, read_tournament
 from paddock.tournaments.headroom import known_headroom, measured_headroom
 from paddock.tournaments.inputs import check_unchanged, input_checksums
 from paddock.tournaments.model import Result, Tournament
-from paddock.tournaments.plan import make_plan, render_plan, resolvable
-from paddock.tournaments.races import Prepare, Setting, check_races
+from paddock.tournaments.plan import Plan, make_plan, render_plan, resolvable
+from paddock.tournaments.races import Checked, Prepare, Setting, check_races
 from paddock.tournaments.run import TournamentRun
 from paddock.tournaments.store import Journal, Stored, find_tournament
 
@@ -59,17 +59,33 @@ def result_of(stored: Stored, prices: Prices | None = None) -> Result:
 _LARGEST_SEED = 2**31
 
 
+def print_plan(plan: Plan, checked: Checked) -> None:
+    """The plan of a dry run for people: on stdout, what one should know of it on stderr."""
+    print_result("\n".join([render_plan(plan, orders=True), "", "Commands:", *checked.commands]))
+    for note in checked.notes:
+        warn(note)
+
+
+def print_plan_as_json(plan: Plan, checked: Checked) -> None:
+    """The same for programs."""
+    names = ("tournament", "seed", "schedule", "seconds", "fits", "minutes", "resolution", "headroom")
+    told = {name: plain(getattr(plan, name)) for name in names}
+    print_result(as_json({**told, "commands": list(checked.commands), "notes": list(checked.notes)}))
+
+
 def run_tournament(
     name: str | None,
     options: TournamentOptions,
     preparing: Prepare = prepare,
     keep: Callable[[Result], object] = lambda _: None,
+    show: Callable[[Plan, Checked], object] = print_plan,
 ) -> Result | None:
     """Hold a tournament, or go on with one.
 
     :param name: a tournament of the project or a file; with ``options.resume`` one that was begun, by its id or the
         name of its file, or "latest" for any.
     :param keep: is given what was measured by one that is stopped, before the exception is raised.
+    :param show: is given the plan of a dry run.
     :returns: the result; None for a dry run.
     :raises UsageError: the file, the options or what is resumed is wrong.
     :raises MachineError: this machine cannot, or another tournament is running on it.
@@ -95,9 +111,7 @@ def run_tournament(
     if options.dry_run:
         checked = check_races(setting, fetch=False)
         plan = replace(plan, headroom=known_headroom(tournament, checked.corpus_of))
-        print_result("\n".join([render_plan(plan, orders=True), "", "Commands:", *checked.commands]))
-        for note in checked.notes:
-            warn(note)
+        show(plan, checked)
         return None
     with _only_one():
         checked = check_races(setting, fetch=True)

@@ -31,8 +31,18 @@ _OF_NODE = (
 )
 
 
-def listed(entries: Sequence[Mapping[str, Any]]) -> tuple[Contender, ...]:
-    """The contenders that a file lists one by one."""
+# What names a file or a folder, from where the tournament file lies.
+_PLACES = ("client_options", "data_path")
+
+
+def placed(entry: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """A contender as a file in that folder lists it, with the whole paths of what it names."""
+    own = {name: str((folder / Path(entry[name]).expanduser()).absolute()) for name in _PLACES if name in entry}
+    return {**entry, **own}
+
+
+def listed(entries: Sequence[Mapping[str, Any]], folder: Path) -> tuple[Contender, ...]:
+    """The contenders that a file in that folder lists one by one."""
     return tuple(
         Contender(
             entry["name"],
@@ -41,7 +51,7 @@ def listed(entries: Sequence[Mapping[str, Any]]) -> tuple[Contender, ...]:
             entry.get("track_params", {}),
             **{name: entry[name] for name in _OF_NODE if name in entry},
         )
-        for entry in entries
+        for entry in (placed(one, folder) for one in entries)
     )
 
 
@@ -198,7 +208,7 @@ def read_tournament(path: Path, options: TournamentOptions | None = None, sample
     if "grid" in content.get("quick", {}) and "grid" not in content:
         raise FileError(path, "'quick' has a grid, but the file has none: list contenders.", line_with(path, "quick:"))
     cars = tuple(content.get("cars", DEFAULT_CARS))
-    contenders = cells(content["grid"], cars) if "grid" in content else listed(content["contenders"])
+    contenders = cells(content["grid"], cars) if "grid" in content else listed(content["contenders"], path.parent)
     names = [contender.name for contender in contenders]
     baseline = _baseline(content)
     if baseline not in names:

@@ -12,7 +12,7 @@ from esrally import config, metrics, track
 
 from paddock.sampling.records import (
     Collections,
-    DriverUsage,
+    ComponentUsage,
     IndexCounters,
     NodeCounters,
     ProcessUsage,
@@ -147,7 +147,7 @@ class Scene:
             nodes=None if lost else {"node": self._node(second)},
             indices=None if lost else self._indices(second),
             steal_percent=self.steal,
-            driver=DriverUsage(3, 1.5 + 0.5 * self._busy(second), 300 * 2**20 + second, self.busiest),
+            driver=ComponentUsage(3, 1.5 + 0.5 * self._busy(second), 300 * 2**20 + second, self.busiest),
         )
 
     def _node(self, second: int) -> NodeCounters:

@@ -43,7 +43,10 @@ def cores_used(samples: Path) -> list[float]:
 
 
 def test_half_a_core_is_half_a_core(rally_home: Path) -> None:
-    """By the node's own figures second by second, and by the kernel's count of its waiting: it wanted more."""
+    """By the node's own figures second by second, and by the kernel's count of its waiting: it wanted more.
+
+    That is what was saturated, for the race's summary; of a node that may use all there is it would be a quarter.
+    """
     limits = Limits(quota=QUOTA, memory_bytes=2 << 30)
     try:
         try_out(plan_limits(limits, paths.races_folder(), "half"))
@@ -60,6 +63,11 @@ def test_half_a_core_is_half_a_core(rally_home: Path) -> None:
     tags = json.loads(Path(capped["race-file"]).read_text())["user-tags"]
     assert tags["limits"] == launch["limits"]
     assert tags["limits"].startswith("0.5 cores of time (quota v")
+    suspects = {(one["kind"], one["of"]): one for one in capped["summary"]["bottleneck"]["suspects"]}
+    node = suspects["node CPU", launch["node"]]
+    assert node["used"].endswith("of 0.5 cores")
+    assert node["share"] >= node["threshold"]
+    assert "the CPU of " + launch["node"] in capped["summary"]["bottleneck"]["sentence"]
     assert RaceProcesses(capped["race-id"]).all() == []
     for file in launch["files"]:
         assert not Path(file).parent.exists()

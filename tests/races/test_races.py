@@ -90,9 +90,23 @@ def test_a_full_race_of_200_000_documents_is_summed_up_for_people(tmp_path: Path
     assert times["p90"] <= times["p95"] <= times["p99"]
     assert re.search(r"per million documents +[\d.]+ EUR", result.stdout)
     assert "PADDOCK_REQUEST_JOURNAL" not in result.stdout
+    node, driver = kept["summary"]["resources"]["components"]
+    assert driver["name"] == "load driver"
+    assert 0 < node["cpu_percent"]["average"] <= 100 * psutil.cpu_count()
+    assert 2**28 < node["memory_bytes"]["average"] <= node["memory_bytes"]["peak"] * 1.001
+    assert node["written_bytes"] > one["documents"] * 50  # the translog alone holds each of them
+    judged = {suspect["kind"] for suspect in kept["summary"]["bottleneck"]["suspects"]}
+    assert judged >= {"node CPU", "driver CPU", "machine's processors", "heap"}
+    assert kept["log-loss"] == {"bulk": 0}
     assert run_paddock("report", race_id).returncode == 0
     report = (rally_folder() / "paddock" / "races" / race_id / "report.md").read_text()
-    for told in ("Each component over time", "garbage collection", "Cost of the documents"):
+    for told in (
+        "What was saturated",
+        "Resources",
+        "Each component over time",
+        "garbage collection",
+        "Cost of the documents",
+    ):
         assert told in report
     samples = read_samples(Path(kept["samples-file"]))
     assert len(samples) > 3

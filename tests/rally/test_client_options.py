@@ -28,14 +28,26 @@ RELATIVE = {"api_key": "hush", "ca_certs": "ca.pem"}
 def test_what_rally_would_not_understand_is_told_it_in_its_own_way(
     written: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A file without the name of a cluster, a path from here, https:// before a host: all work, in a private file."""
+    """A file without the name of a cluster, a path from its folder, https:// before a host: all in a private file."""
     (tmp_path / "ca.pem").touch()
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.chdir("/")
     file = tmp_path / "cluster.json"
     file.write_text(json.dumps(written))
     read = read_client_options(str(file), {}, hosts="https://es:9243")
     told = {"timeout": 60, "api_key": "hush", "ca_certs": str(tmp_path / "ca.pem"), "use_ssl": True}
     assert (read.file, read.private) == (None, {"default": told})
+
+
+def test_the_variable_names_files_from_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It lies in no folder; what is not there is told with the whole path, for the file of options, too."""
+    (tmp_path / "ca.pem").touch()
+    monkeypatch.chdir(tmp_path)
+    assert read_client_options(None, {VARIABLE: json.dumps(RELATIVE)}).values["ca_certs"] == str(tmp_path / "ca.pem")
+    file = tmp_path / "folder" / "cluster.json"
+    file.parent.mkdir()
+    file.write_text(json.dumps(RELATIVE))
+    with pytest.raises(UsageError, match=rf"name {file.parent / 'ca.pem'} as ca_certs, and there is no such file"):
+        read_client_options(str(file), {})
 
 
 def test_each_cluster_has_its_own(tmp_path: Path) -> None:

@@ -65,6 +65,7 @@ def test_nodes_begin_in_their_groups_and_are_written_down(installer: Installer) 
     for one in launches:
         assert one["limits"] == nodes.limited._groups["default-0"].plan.text
         assert str(256 << 20) in one["files"].values()
+        assert one["at most"] == {"cores": 0.5}
         assert one["lost"] == []
         assert one["counted"][ENDED] == 0
         assert one["processor seconds"] >= 0

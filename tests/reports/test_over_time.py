@@ -36,7 +36,7 @@ def test_every_component_and_every_measure_is_drawn_and_told() -> None:
         ("load driver", "processors"),
         ("rally-node-0", "memory"),
         ("load driver", "memory"),
-        ("rally-node-0", "disk"),
+        ("rally-node-0", "written to disks"),
         ("rally-node-0", "garbage collection"),
     ]
     assert "rally-node-0" in plot.drawn.split("</p>")[0]  # the legend, without pointing at anything
@@ -84,6 +84,19 @@ def test_a_race_without_samples_stays_out_of_the_overlay() -> None:
     assert "The races over each other" in render_comparison(found, "html")
     assert "The races over each other" not in render_comparison(compare(records), "html")
     assert "over each other" not in render_comparison(found)
+
+
+def test_a_comparison_tells_what_was_used_and_saturated() -> None:
+    """Beside the other figures of each race, in every form; a race without samples has none."""
+    one = races.plain()
+    other = replace(one, race_id="second", summary=replace(one.summary, resources=None, bottleneck=None))
+    first, second = compare([one, other]).rows
+    assert first.figures["rally-node-0 CPU %"] == "200"
+    assert first.figures["load driver memory, peak"] == "300 MiB"
+    assert first.figures["saturated"] == "nothing seen"
+    assert "saturated" not in second.figures
+    for form in ("text", "markdown", "html"):
+        assert "nothing seen" in render_comparison(compare([one, other]), form)
 
 
 def test_alike_races_are_told_by_their_ids() -> None:

@@ -243,7 +243,9 @@ def test_without_a_journal_there_is_no_load(tmp_path: Path) -> None:
     assert headline(found).startswith("1,")
     report = build_race_report(found)
     assert isinstance(report, Report)
-    assert [section.heading for section in report.sections] == ["Figures", "Circumstances", "Repeat it", "Words"]
+    assert [section.heading for section in report.sections] == [
+        *("What was saturated", "Resources", "Figures", "Circumstances", "Repeat it", "Words"),
+    ]
 
 
 def test_names_are_escaped(tmp_path: Path) -> None:

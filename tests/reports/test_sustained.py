@@ -115,6 +115,7 @@ def test_columns_that_nobody_knows_have_no_panel(tmp_path: Path) -> None:
     load: SustainedLoad | None = sustained_load(scene.samples(), record(None).summary.bulk_tasks)
     assert load is not None
     section = sustained_section(load)
-    assert "memory, MiB" not in section.plots[0].drawn
+    assert "heap in use" not in section.plots[0].drawn
+    assert section.plots[0].drawn.count('class="panel"') == 7
     assert "node memory mib" not in section.plots[0].table.headers
     assert "written, MiB/s" not in [row[0] for row in section.tables[0].rows]

@@ -13,10 +13,12 @@ from paddock.errors import FileError
 from paddock.sampling import Sample, read_samples, records
 from paddock.sampling.records import (
     Collections,
-    DriverUsage,
+    ComponentUsage,
+    DiskUsage,
     IndexCounters,
     NodeCounters,
     ProcessUsage,
+    read_circumstances,
 )
 from tests.sampling.fake_elasticsearch import NODE, answer
 
@@ -127,6 +129,13 @@ nodes = st.builds(
     process=st.none() | st.builds(ProcessUsage, numbers, times, numbers, st.none() | numbers),
 )
 indices = st.builds(IndexCounters, uuid=st.text(), indexed=numbers, segment_bytes=st.none() | numbers)
+usage = st.builds(
+    ComponentUsage,
+    *(numbers, times, numbers, times),
+    written_bytes=st.none() | numbers,
+    read_bytes=st.none() | numbers,
+    busiest_thread=st.none() | times,
+)
 samples = st.builds(
     Sample,
     time=times,
@@ -136,7 +145,10 @@ samples = st.builds(
     nodes=st.none() | st.dictionaries(st.text(), nodes, max_size=3),
     indices=st.none() | st.dictionaries(st.text(), indices, max_size=3),
     steal_percent=times,
-    driver=st.builds(DriverUsage, numbers, times, numbers, times),
+    driver=usage,
+    busy_percent=st.none() | times,
+    components=st.dictionaries(st.text(), usage, max_size=2),
+    disks=st.dictionaries(st.text(), st.builds(DiskUsage, times, numbers, numbers), max_size=2),
 )
 
 
@@ -149,8 +161,30 @@ def test_a_sample_survives_writing_and_reading(sample: Sample, tmp_path_factory:
 
 
 def _line(seconds: float) -> str:
-    sample = Sample(0, seconds, 0, None, None, None, 0, DriverUsage(0, 0, 0, 0))
+    sample = Sample(0, seconds, 0, None, None, None, 0, ComponentUsage(0, 0, 0, 0))
     return json.dumps(sample.as_line()) + "\n"
+
+
+def test_samples_of_before_can_be_read(tmp_path: Path) -> None:
+    """Those without components, disks, bytes read and busy processors: nothing is made up for what they lack."""
+    line = json.loads(_line(1))
+    for name in ("components", "disks", "busy_percent"):
+        del line[name]
+    for name in ("written_bytes", "read_bytes", "busiest_thread"):
+        del line["driver"][name]
+    file = tmp_path / "samples.jsonl"
+    file.write_text(json.dumps(line) + "\n")
+    (sample,) = read_samples(file)
+    assert (sample.components, sample.disks, sample.busy_percent, sample.driver.read_bytes) == ({}, {}, None, None)
+
+
+def test_circumstances_can_be_read(tmp_path: Path) -> None:
+    """Each time that they changed; samples between them are passed over, and the settings, too."""
+    file = tmp_path / "samples.jsonl"
+    told = [{"kind": "circumstances", "nodes": {"a": {"name": name}}} for name in ("one", "two")]
+    lines = [_line(1), *(json.dumps(one) + "\n" for one in told), json.dumps({"kind": "settings"}) + "\n"]
+    file.write_text("".join(lines))
+    assert [one["nodes"]["a"]["name"] for one in read_circumstances(file)] == ["one", "two"]
 
 
 def test_every_cut_of_the_file_can_be_read(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
@@ -18,6 +18,7 @@ import pytest
 from paddock.sampling import Endpoint, Sample, Sampler, read_samples
 from tests.machine import PATIENCE, wait_until
 from tests.sampling.fake_elasticsearch import NODE, FakeElasticsearch, answer
+from tests.sampling.test_processes import burnt
 
 INTERVAL = 0.05
 
@@ -35,7 +36,9 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "race" / "samples.jsonl"
 
 
-def sampler(host: str, file: Path, timeout: float = PATIENCE, pids: Callable[[], Iterable[int]] = list) -> Sampler:
+def sampler(
+    host: str, file: Path, timeout: float = PATIENCE, pids: Callable[[], Mapping[str, Iterable[int]]] = dict
+) -> Sampler:
     """A quick one."""
     return Sampler(Endpoint((f"http://{host}",), timeout=timeout), file, pids, INTERVAL)
 
@@ -65,7 +68,7 @@ def lines(file: Path, kind: str) -> list[dict[str, Any]]:
 def test_counters_become_samples(fake: FakeElasticsearch, file: Path) -> None:
     """What the cluster counts shows up second by second, with its circumstances and settings once."""
     before = time.time()
-    with sampler(fake.host, file, pids=lambda: [os.getpid()]) as running:
+    with sampler(fake.host, file, pids=lambda: {"": [os.getpid()]}) as running:
         wait_for(file, lambda samples: len(samples) >= 2)
         fake.index_documents("logs-b", 5000)
         samples = wait_for(file, lambda samples: (samples[-1].indices or {})["logs-b"].indexed == 428000)
@@ -81,6 +84,25 @@ def test_counters_become_samples(fake: FakeElasticsearch, file: Path) -> None:
     assert circumstances["lucene_version"] == "9.6.0"
     assert settings["indices"]["logs-a"]["settings"]["index.refresh_interval"] == "5s"
     assert fake.methods == {"GET"}
+
+
+def test_components_are_sampled_beside_the_driver(fake: FakeElasticsearch, file: Path) -> None:
+    """A shipper's processes are its own; once it has ended it is told on, with what it used."""
+    found: dict[str, list[int]] = {"": [os.getpid()]}
+    with sampler(fake.host, file, pids=lambda: dict(found)), burnt() as shipper:
+        assert wait_for(file, lambda samples: len(samples) >= 2)[-1].components == {}
+        found["shipper"] = [shipper.pid]
+        during = wait_for(file, lambda samples: "shipper" in samples[-1].components)[-1]
+        shipper.kill()
+        shipper.wait()
+        found["shipper"] = []
+        after = wait_for(file, lambda samples: samples[-1].components["shipper"].processes == 0)[-1]
+    assert during.driver.processes == during.components["shipper"].processes == 1
+    assert during.components["shipper"].cpu_seconds >= 0.3
+    assert during.components["shipper"].busiest_thread is not None
+    assert after.components["shipper"].cpu_seconds >= during.components["shipper"].cpu_seconds
+    assert after.driver.busiest_thread is None
+    assert 0 <= (after.busy_percent or 0) <= 100
 
 
 @contextmanager
@@ -227,7 +249,7 @@ def test_a_root_that_refuses_costs_only_the_lucene_version(fake: FakeElasticsear
 def test_logging_in(fake: FakeElasticsearch, file: Path) -> None:
     """The login reaches the cluster and nothing else."""
     options = {"basic_auth_user": "elastic", "basic_auth_password": "geheim"}
-    with Sampler(Endpoint.from_client_options(fake.host, options), file, list, INTERVAL):
+    with Sampler(Endpoint.from_client_options(fake.host, options), file, dict, INTERVAL):
         wait_for(file, lambda samples: bool(answered(samples)))
     assert fake.authorizations == {"Basic ZWxhc3RpYzpnZWhlaW0="}
     assert "geheim" not in file.read_text()
@@ -238,7 +260,7 @@ def test_the_next_host_is_asked_when_one_is_silent(fake: FakeElasticsearch, file
     """One dead host of several does no harm."""
     with FakeElasticsearch() as dead:
         silent = dead.host
-    with Sampler(Endpoint((f"http://{silent}", f"http://{fake.host}")), file, list, INTERVAL):
+    with Sampler(Endpoint((f"http://{silent}", f"http://{fake.host}")), file, dict, INTERVAL):
         samples = wait_for(file, lambda samples: bool(answered(samples)))
     assert sum(sample.missed for sample in samples) == 0
 

@@ -8,7 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
+from paddock.chains import ChainOptions
+from paddock.chains.files import read_chain
 from paddock.errors import UsageError
 from paddock.race import RaceOptions
 from paddock.tournaments import TournamentOptions
@@ -59,7 +62,21 @@ def test_clusters_that_are_there_are_raced_apart_too(definition: Write) -> None:
     file = definition(challenge="settings", contenders=contenders, baseline="a")
     for options in (TournamentOptions(), TournamentOptions(apart=True)):
         for name, race in races(file, options).items():
-            assert (race.target_hosts, race.client_options) == (f"{name}:9200", f"{name}.json")
+            assert (race.target_hosts, race.client_options) == (f"{name}:9200", str(file.parent / f"{name}.json"))
+
+
+def test_what_a_file_names_lies_beside_it(definition: Write, tmp_path: Path) -> None:
+    """From wherever it is read, and in the file of a chain's step, too, which lies elsewhere."""
+    contenders = [{"name": "a"}, {"name": "b", "data_path": "disks/b"}, {"name": "c", "data_path": "/disks/c"}]
+    file = definition(challenge="settings", contenders=contenders, baseline="a")
+    paths = [str(tmp_path / "disks/b"), "/disks/c"]
+    assert [one.data_path for one in read_tournament(file).contenders[1:]] == paths
+    chain = tmp_path / "chains" / "disks.yml"
+    chain.parent.mkdir()
+    told = {"question": "?", "budget_minutes": 60, "steps": [{"tournament": str(file)}]}
+    chain.write_text(yaml.safe_dump(told))
+    (step,) = read_chain(str(chain), ChainOptions())[0].steps
+    assert [one["data_path"] for one in step.content["contenders"][1:]] == paths
 
 
 def test_clusters_of_several_nodes_are_not_held_apart(definition: Write) -> None:

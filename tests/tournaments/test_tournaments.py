@@ -24,7 +24,7 @@ from paddock.rally.request import parse_pairs
 from paddock.reports.figures import freshness
 from paddock.reports.write import build, result_as_json, result_as_junit, result_from_json, write_report
 from paddock.tournaments import TournamentOptions
-from paddock.tournaments.command import load_result, run_tournament
+from paddock.tournaments.command import load_result, print_plan_as_json, run_tournament
 from paddock.tournaments.files import read_tournament
 from paddock.tournaments.laps import DONE, FAILED
 from paddock.tournaments.model import EQUIVALENT, FASTER, SLOWER, UNDECIDED
@@ -455,6 +455,20 @@ def test_a_dry_run_shows_the_plan_and_runs_nothing(
     said = capsys.readouterr().out
     for part in ("Seed 5", "minutes", "probability of 80 %", "start 1, block 15:", "/fake race", "--track-params"):
         assert part in said
+    assert tournament_ids() == []
+
+
+def test_the_plan_of_a_dry_run_for_programs(
+    fake_laps: Behave, definition: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The same as one JSON object, and nothing beside it on stdout."""
+    options = TournamentOptions(dry_run=True, seed=5)
+    run_tournament(str(definition()), options, prepare_without_elasticsearch, show=print_plan_as_json)
+    told = json.loads(capsys.readouterr().out)
+    assert told["seed"] == 5
+    assert told["minutes"] > 0
+    assert told["schedule"][0]["orders"]
+    assert "/fake race" in told["commands"][0]
     assert tournament_ids() == []
 
 
