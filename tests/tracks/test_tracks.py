@@ -82,7 +82,17 @@ SPARSE = [
 ALL_TRACKS = tracks.track_names()
 CHALLENGES = [
     *("bulk-clients", "bulk-size", "burst", "codec-and-sort", "growing-data", "index-mode", "ingest"),
-    *("ingest-and-search", "log-queries", "mapping-cost", "paced", "refresh-interval", "replay", "replicas", "settings", "shards"),
+    *(
+        "ingest-and-search",
+        "log-queries",
+        "mapping-cost",
+        "paced",
+        "refresh-interval",
+        "replay",
+        "replicas",
+        "settings",
+        "shards",
+    ),
     *("store-type", "sustained", "translog-flush"),
 ]
 
