@@ -52,7 +52,8 @@ def log_queries_section(found: LogQueries) -> Section:
     )
     caution = (
         "An interval holds the median of the runs of this race, which came one after the other, and knows nothing of "
-        "another race. Whoever looks for the latest documents can scan the newest file alone; here all are scanned."
+        "another race. Whoever looks for the latest documents can scan the newest file alone; here all are scanned. "
+        "All hits of a text become more with the data, so an index takes longer to hand them over, too."
     )
     words = " ".join(_in_words(one) for one in found.questions)
     table = Table("Each way at each size", _HEADERS, tuple(_rows(found)), tuple(range(2, len(_HEADERS) - 1)))
