@@ -254,7 +254,7 @@ def test_everything_is_registered() -> None:
     register(registry)
     assert set(registry.sources) == {
         *("first-documents", "expected-documents", "lap-plan", "paced-documents", "expected-paced-documents"),
-        *("growth-documents", "grown-documents", "fresh-index"),
+        *("growth-documents", "grown-documents", "fresh-index", "log-query", "log-scan"),
         *("sustained-documents", "expected-sustained-documents", "roll-over"),
         *("replay-documents", "replay-queries", "replayed-documents", "proof-plan"),
     }
@@ -262,6 +262,8 @@ def test_everything_is_registered() -> None:
     assert {name: repr(runner) for name, runner in registry.runners.items()} == {
         "fresh-index": "fresh-index",
         "lap": "lap",
+        "log-query": "log-query",
+        "log-scan": "log-scan",
         "restore-proof": "restore-proof",
         "settle": "settle",
         "roll-over": "roll-over",
