@@ -81,7 +81,7 @@ SPARSE = [
 ]
 ALL_TRACKS = tracks.track_names()
 CHALLENGES = [
-    *("bulk-clients", "bulk-size", "burst", "codec-and-sort", "growing-data", "index-mode", "ingest"),
+    *("bulk-clients", "bulk-size", "burst", "codec-and-sort", "full-disk", "growing-data", "index-mode", "ingest"),
     *(
         "ingest-and-search",
         "log-queries",

@@ -10,6 +10,7 @@ from typing import Any
 from esrally.utils import console
 
 from shared.corpora import FirstDocuments, UnpreparedCorpora
+from shared.full_disk import FullDisk, FullDiskPlan
 from shared.growth import GrownDocuments, GrowthDocuments
 from shared.index_runners import ExpectedDocuments, FreshIndex, Settle, TracksIndex
 from shared.lap import RunLap
@@ -47,6 +48,7 @@ def register(registry: Any) -> None:
     registry.register_param_source("expected-paced-documents", ExpectedPacedDocuments)
     registry.register_param_source("growth-documents", GrowthDocuments)
     registry.register_param_source("grown-documents", GrownDocuments)
+    registry.register_param_source("full-disk", FullDiskPlan)
     registry.register_param_source("log-query", LogQueryPlan)
     registry.register_param_source("log-scan", ScanPlan)
     registry.register_param_source("sustained-documents", SustainedDocuments)
@@ -61,6 +63,7 @@ def register(registry: Any) -> None:
     registry.register_runner("settle", Settle(), async_runner=True)
     registry.register_runner("roll-over", RollOver(), async_runner=True)
     registry.register_runner("restore-proof", RestoreProof(), async_runner=True)
+    registry.register_runner("full-disk", FullDisk(), async_runner=True)
     registry.register_runner("log-query", AskIndex(), async_runner=True)
     registry.register_runner("log-scan", RunScan(), async_runner=True)
     registry.register_scheduler("paced", PacedSchedule)
