@@ -12,6 +12,7 @@ from paddock import numbers
 from paddock.plain_values import known, plain
 from paddock.race.advised import shard_advice
 from paddock.race.costs import race_cost
+from paddock.race.full_disk import FullDisk, read_full_disk
 from paddock.race.load import Load, journal_of, read_load
 from paddock.race.log_queries import LogQueries, read_log_queries
 from paddock.race.over_time import OverTime, over_time, samples_at_hand
@@ -33,6 +34,7 @@ from paddock.reports.drawing import (
     shortened,
     thousands,
 )
+from paddock.reports.full_disk import full_disk_headline, full_disk_section
 from paddock.reports.log_queries import log_queries_headline, log_queries_section, log_query_costs
 from paddock.reports.over_time import time_section
 from paddock.reports.race_load import load_section
@@ -183,6 +185,7 @@ class RaceFindings:
     :param advice: on the size of shards, a sentence each; empty where its data is nobody's.
     :param over_time: what its components used; None without samples.
     :param log_queries: questions to an index and to scans; None if there were none, or their journal is not at hand.
+    :param full_disk: what came of a disk that became full; None likewise.
     """
 
     record: RaceRecord
@@ -194,6 +197,7 @@ class RaceFindings:
     advice: tuple[str, ...] = ()
     over_time: OverTime | None = None
     log_queries: LogQueries | None = None
+    full_disk: FullDisk | None = None
 
 
 def find_out(record: RaceRecord, folder: Path) -> RaceFindings:
@@ -213,6 +217,7 @@ def find_out(record: RaceRecord, folder: Path) -> RaceFindings:
         advice=tuple(shard_advice(record)),
         over_time=over_time(samples),
         log_queries=read_log_queries(journal, record.summary),
+        full_disk=read_full_disk(journal),
     )
 
 
@@ -222,6 +227,7 @@ def build_race_report(findings: RaceFindings) -> Report:
     sections = [
         Section("Before you conclude anything", items=summary.warnings) if summary.warnings else None,
         log_queries_section(asked) if asked else growth_section(findings.queries) if findings.queries else None,
+        full_disk_section(findings.full_disk) if findings.full_disk else None,
         log_query_costs(asked, summary, record.prices) if asked else None,
         load_section(findings.load) if findings.load else None,
         # How a long load held has the same over time, and more.
@@ -244,6 +250,8 @@ def headline(findings: RaceFindings) -> str:
     """What the race came to, in one sentence."""
     if findings.record.test_mode:
         return "A race in test mode: it shows that everything works, and measures nothing."
+    if findings.full_disk:
+        return full_disk_headline(findings.full_disk)
     if findings.log_queries:
         return log_queries_headline(findings.log_queries)
     if findings.queries:
@@ -314,6 +322,7 @@ def race_report_as_json(findings: RaceFindings) -> dict[str, Any]:
         **record.as_json(),
         "growth": [asdict(query) for query in findings.queries],
         "load": asdict(findings.load) if findings.load else None,
+        "full_disk": asdict(findings.full_disk) if findings.full_disk else None,
         "log_queries": asdict(findings.log_queries) if findings.log_queries else None,
         "limits": list(findings.limits),
         "sustained": sustained_as_json(findings.sustained) if findings.sustained else None,

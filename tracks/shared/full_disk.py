@@ -75,6 +75,14 @@ class Seen:
         """Seconds since the load began."""
         return time.perf_counter() - self.began
 
+    def given_up(self, patience: float) -> bool:
+        """Whether the load has stopped: nothing was taken for so long, or only now and then for eight times that.
+
+        Merges make room, so a node may take a few documents again and again before its disk is full for good.
+        """
+        began = self.now if self.first_refusal is None else self.first_refusal
+        return self.now - self.last_taken > patience or self.now - began > 8 * patience
+
     def refused(self, status: int, kind: str, reason: str, documents: int) -> None:
         """Note documents that were not taken."""
         if self.first_refusal is None:
@@ -87,8 +95,8 @@ class FullDiskPlan(TracksIndex):
     """What is sent, and where to.
 
     Parameters: ``index``; ``room`` (a size that may be written before the flood stage, where no file system has a limit
-    of its own; None where it has); ``patience`` (seconds without an acknowledged document that are a stop; for documents
-    to be taken again four times that is waited); ``throughput`` (docs/s; None for as fast as it goes);
+    of its own; None where it has); ``patience`` (seconds without an acknowledged document that are a stop; for
+    documents to be taken again four times that is waited); ``throughput`` (docs/s; None for as fast as it goes);
     ``bulk-size``; ``bulk-clients``; ``journal``; those of :func:`shared.corpora.documents_to_index`.
     """
 
@@ -97,7 +105,7 @@ class FullDiskPlan(TracksIndex):
         self.track, self.journal = track, checked_journal(params.get("journal"))
         self.source = the_file(track)
         self.documents = documents_to_index(self.source.number_of_documents, params)
-        self.room = None if params["room"] is None else _bytes(params["room"])
+        self.room = None if params["room"] is None else size_in_bytes(params["room"])
 
     def params(self) -> dict[str, Any]:
         """The parameters of the one call."""
@@ -145,8 +153,8 @@ class FullDisk:
             append(plan.journal, told)
         if told["lost"] or told["counted"] < len(seen.acknowledged):
             raise exceptions.RallyTaskAssertionError(
-                f"{max(told['lost'], len(seen.acknowledged) - told['counted'])} of {len(seen.acknowledged)} acknowledged "
-                f"documents are not in the index '{params['index']}' after the disk was full."
+                f"{max(told['lost'], len(seen.acknowledged) - told['counted'])} of {len(seen.acknowledged)} "
+                f"acknowledged documents are not in the index '{params['index']}' after the disk was full."
             )
         return {"weight": len(seen.acknowledged), "unit": "docs", "success": True}
 
@@ -154,7 +162,7 @@ class FullDisk:
         return "full-disk"
 
 
-def _bytes(size: str | int) -> int:
+def size_in_bytes(size: str | int) -> int:
     """A size as Elasticsearch writes it, "500mb"; raises exceptions.InvalidSyntax if it is none."""
     match = re.fullmatch(r"([1-9][0-9]*)(b|kb|mb|gb)?", str(size).lower())
     if not match:
@@ -167,13 +175,14 @@ async def _refuse_other_indices(es: Any) -> None:
     others = [name for name, one in found.items() if not is_ours(one.get("mappings"))]
     if others:
         raise SomebodyElses(
-            f"The index '{others[0]}' is in the cluster, and no race of these tracks has made it: a full disk makes all "
-            f"indices of a node read-only, so the challenge full-disk takes a cluster without any. Nothing was changed."
+            f"The index '{others[0]}' is in the cluster, and no race of these tracks has made it: a full disk makes "
+            "all indices of a node read-only, so the challenge full-disk takes a cluster without any. Nothing was "
+            "changed."
         )
 
 
 async def _prepare(es: Any, params: Mapping[str, Any], ballast: str) -> int | None:
-    """Ballast on every node, and watermarks; returns how many bytes there are up to the flood stage, if that was asked."""
+    """Ballast on every node, and watermarks; returns the bytes up to the flood stage, if those were asked for."""
     await delete_own(es, ballast)
     await es.cluster.put_settings(persistent={**_SHARES, **_POLL})
     paths = [path for node in await _file_systems(es) for path in node]
@@ -240,7 +249,7 @@ async def _fill(es: Any, params: Mapping[str, Any], plan: FullDiskPlan, seen: Se
                 await asyncio.sleep(max(due - seen.now, 0))
             left = await _send(es, params["index"], bulk, seen)
             while left and not stopped.is_set():
-                if seen.now - seen.last_taken > params["patience"]:
+                if seen.given_up(params["patience"]):
                     stopped.set()
                     return
                 await asyncio.sleep(_BETWEEN_TRIES)
@@ -288,7 +297,7 @@ async def _send(es: Any, index: str, bulk: Mapping[int, bytes], seen: Seen) -> d
 async def _recover(
     es: Any, params: Mapping[str, Any], ballast: str, seen: Seen, told: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Delete the ballast, and go on sending until a document is taken; half of the patience later ask for shards anew."""
+    """Delete the ballast, and send until a document is taken; half of the patience later ask for shards anew."""
     refusals = [
         vars(one) | {"first": round(one.first, 3), "last": round(one.last, 3)} for one in seen.refusals.values()
     ]

@@ -156,13 +156,15 @@ def say_who_holds_limits(config_names, variables, **kwargs):
         )
 
 
-# Root of a namespace of its own may mount; what is mounted there is seen by the node alone, and ends with it, however it
-# ends. Elasticsearch refuses root, so a second namespace makes an ordinary user of it again.
+# Root of a namespace of its own may mount; what is mounted there is seen by the node alone, and ends with it, however
+# it ends. Elasticsearch refuses root, so a second namespace makes an ordinary user of it again.
 OWN_FILE_SYSTEM = """
 if [ -z "$PADDOCK_OWN_FILE_SYSTEM" ]; then
   export PADDOCK_OWN_FILE_SYSTEM=1
   exec unshare --user --map-root-user --mount sh -c 'size=$1; shift
-    while [ "$1" != -- ]; do mkdir -p "$1" && mount -t tmpfs -o "size=$size,mode=0777" paddock-data "$1" || exit 1; shift; done
+    while [ "$1" != -- ]; do
+      mkdir -p "$1" && mount -t tmpfs -o "size=$size,mode=0777" paddock-data "$1" || exit 1; shift
+    done
     shift; exec unshare --user --map-user=1000 --map-group=1000 "$@"' sh SIZE PATHS -- "$0" "$@"
 fi
 """
@@ -176,11 +178,11 @@ def make_own_file_system(config_names, variables, **kwargs):
     size = str(variables.get("data_size") or "").strip()
     if not size:
         return
-    tried = ["unshare", "--user", "--map-root-user", "--mount", "mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", "/mnt"]
+    tried = [*("unshare", "--user", "--map-root-user", "--mount"), *("mount", "-t", "tmpfs", "paddock-data", "/mnt")]
     if shutil.which("unshare") is None or subprocess.run(tried, capture_output=True, check=False).returncode != 0:
         raise exceptions.SystemSetupError(
-            f"Car {config_names} has a data_size of {size}, and this machine lets nobody mount a file system of his own "
-            f"(unshare --user --mount): leave it out; the challenge full-disk then takes full_disk_room."
+            f"Car {config_names} has a data_size of {size}, and this machine lets nobody mount a file system of his "
+            "own (unshare --user --mount): leave it out; the challenge full-disk then takes full_disk_room."
         )
     script = Path(variables["install_root_path"]) / "bin" / "elasticsearch"
     first, _, rest = script.read_text(encoding="utf-8").partition("\n")
