@@ -192,6 +192,9 @@ def _crossings(found: LogQueries) -> Table:
 def crossing_words(against: Against) -> str:
     """From which size on the index wins, with its interval, or why that is not known."""
     found, sizes = against.crossing, [one.size for one in against.compared]
+    if not all(one.is_known for one in against.compared):
+        at = f"about {found.estimate:,.0f} documents, " if found.estimate else ""
+        return f"{at}nothing is sure: an interval takes six runs of each (scan_iterations)"
     if found.high is None:
         beaten = against.compared[-1].sign < 0
         return f"not up to {sizes[-1]:,.0f} documents: {'the scan is faster' if beaten else 'nothing is sure there'}"

@@ -62,8 +62,15 @@ class Compared:
         return self.second.low / self.first.high, self.second.high / self.first.low
 
     @property
+    def is_known(self) -> bool:
+        """Whether there are figures enough for intervals with that confidence: six of each."""
+        return min(self.first.confidence, self.second.confidence) >= CONFIDENCE
+
+    @property
     def sign(self) -> int:
         """1 if the first one surely is the faster, -1 if the second one, 0 if nothing is sure."""
+        if not self.is_known:
+            return 0
         low, high = self.interval
         return 1 if low > 1 else -1 if high < 1 else 0
 

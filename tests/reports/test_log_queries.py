@@ -89,6 +89,14 @@ def test_money(tmp_path: Path) -> None:
     assert cost.pays_from == pytest.approx((kept.index - kept.files) / (cost.scan - cost.query))
 
 
+def test_too_few_scans() -> None:
+    """Nothing is called sure, and what would make it so is named."""
+    few = Median(0.01, 0.009, 0.011, 0.75)
+    compared = (Compared(10.0, few, few), Compared(100.0, few, Median(0.1, 0.09, 0.11, 0.75)))
+    told = crossing_words(Against("zgrep", compared, crossing(compared)))
+    assert told == "about 10 documents, nothing is sure: an interval takes six runs of each (scan_iterations)"
+
+
 def test_the_page_and_the_json(tmp_path: Path) -> None:
     """A panel for each question; without a journal the race is told as any race whose data grew."""
     found = find_out(raced(tmp_path), tmp_path)

@@ -65,6 +65,12 @@ def test_from_which_size_on_it_wins(compared: list[Compared], found: Crossing) -
     assert crossing(compared) == found
 
 
+def test_too_few_figures_decide_nothing() -> None:
+    """Three of each hold their median with 75 % only, however far apart they are."""
+    few = Compared(10, median_of([1, 1.1, 1.2]), median_of([50, 51, 52]))
+    assert (few.is_known, few.sign, crossing([few]).high) == (False, 0, None)
+
+
 @given(st.lists(st.tuples(st.floats(0.1, 100), st.floats(0.1, 100)), min_size=1, max_size=8), st.floats(1, 2))
 def test_a_crossing_lies_between_its_ends(times: list[tuple[float, float]], width: float) -> None:
     """What surely loses is smaller than what surely wins, and the estimate is a size among those measured."""
