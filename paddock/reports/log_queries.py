@@ -34,10 +34,12 @@ def log_queries_headline(found: LogQueries) -> str:
         against = [(one, each) for one in found.questions for each in one.against if each.way == way]
         ratios = [each.compared[-1].ratio for _, each in against]
         won = sum(each.crossing.high is not None for _, each in against)
+        sure = "too few runs to be sure"
+        if all(one.is_known for _, each in against for one in each.compared):
+            sure = f"which surely is faster for {won} of {numbers.plural(len(against), 'question')}"
         parts.append(
             f"At {against[0][1].compared[-1].size:,.0f} documents a scan by {way} takes {numbers.ratio(min(ratios))} "
-            f"to {numbers.ratio(max(ratios))} times as long as the index, which surely is faster for {won} of "
-            f"{numbers.plural(len(against), 'question')}."
+            f"to {numbers.ratio(max(ratios))} times as long as the index, {sure}."
         )
     return " ".join([*parts, _agreement(found)]).strip()
 
@@ -182,7 +184,7 @@ def _crossings(found: LogQueries) -> Table:
                     one.way,
                     crossing_words(one),
                     numbers.ratio(last.ratio),
-                    numbers.interval(*last.interval),
+                    numbers.interval(*last.interval) if last.is_known else numbers.NOTHING,
                 )
             )
     headers = ("question", "scan", "the index wins", "scan / index, largest size", "interval")
