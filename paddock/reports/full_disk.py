@@ -37,7 +37,10 @@ def full_disk_section(found: FullDisk) -> Section:
         f"What is full was decided by {disk}. Documents have ids and are sent again until they are taken, as a shipper "
         "does. Space is freed by deleting an index that has a part on every node."
     )
-    caution = "Published figures are of other disks and documents: whether the load stops is what can be compared."
+    shared = "" if found.room is None else "Whatever others wrote to the same disk meanwhile counts, too. "
+    caution = (
+        f"{shared}Published figures are of other disks and documents: whether the load stops is what can be compared."
+    )
     tables = [_refusals(found), _disks(found), _published()]
     return Section("Full disk", (text, caution), tables=tuple(one for one in tables if one.rows), facts=tuple(facts))
 

@@ -184,11 +184,13 @@ async def _refuse_other_indices(es: Any) -> None:
 async def _prepare(es: Any, params: Mapping[str, Any], ballast: str) -> int | None:
     """Ballast on every node, and watermarks; returns the bytes up to the flood stage, if those were asked for."""
     await delete_own(es, ballast)
-    await es.cluster.put_settings(persistent={**_SHARES, **_POLL})
+    room = params["plan"].room
+    # A disk that others share may be nearly full already, and nothing would be allocated.
+    marks = dict(zip(_SHARES, ("3b", "2b", "1b"), strict=True)) if room else _SHARES
+    await es.cluster.put_settings(persistent={**marks, **_POLL})
     paths = [path for node in await _file_systems(es) for path in node]
     if not paths:
         raise exceptions.RallyTaskAssertionError("No node tells the size of its disk, so no disk can be filled.")
-    room = params["plan"].room
     wanted = room or int(min(total for total, _ in paths) * _BALLAST_SHARE)
     nodes = len(await _file_systems(es))
     settings = {
@@ -202,7 +204,12 @@ async def _prepare(es: Any, params: Mapping[str, Any], ballast: str) -> int | No
     for _ in range(max(wanted * nodes // (_BALLAST_BYTES * 4 // 3) // 20, 1)):
         texts = [base64.b64encode(os.urandom(_BALLAST_BYTES)).decode() for _ in range(20)]
         operations = [line for one in texts for line in ({"index": {}}, {"ballast": {"is": one}})]
-        await es.options(request_timeout=60).bulk(index=ballast, operations=operations)
+        answer = await es.options(request_timeout=60).bulk(index=ballast, operations=operations, timeout=_BULK_WAIT)
+        if answer.get("errors"):
+            reason = next(one["index"]["error"]["reason"] for one in answer["items"] if "error" in one["index"])
+            raise exceptions.RallyTaskAssertionError(
+                f"The index '{ballast}', which is to take room on every node, takes no documents: {reason}"
+            )
     # Its translog goes, too.
     await es.options(request_timeout=60).indices.forcemerge(index=ballast, flush=True)
     if room:
@@ -212,8 +219,8 @@ async def _prepare(es: Any, params: Mapping[str, Any], ballast: str) -> int | No
                 f"full_disk_room is {room} bytes, but no more than {free} are free: make it smaller."
             )
         # By deleting the ballast, as large as the room, the disk has to come back above the high one.
-        marks = {"low": free - room // 2, "high": free - room * 3 // 4, "flood_stage": free - room}
-        await es.cluster.put_settings(persistent={f"{_DISK}{name}": f"{size}b" for name, size in marks.items()})
+        sizes = (free - room // 2, free - room * 3 // 4, free - room)
+        await es.cluster.put_settings(persistent={name: f"{size}b" for name, size in zip(_SHARES, sizes, strict=True)})
     return int(room) if room else None
 
 
