@@ -28,6 +28,7 @@ _FORMS = {
     "memory_lock": _SWITCH,
     "processors": (r"([1-9][0-9]{0,3})?", "is no number of processors: write 1 or more, or nothing for all."),
     "unprotected_network": _SWITCH,
+    "data_size": (r"([1-9][0-9]*[mg])?", "is no size of a file system: write a number with m or g, such as 512m."),
     "limits": (r"on|off", "is neither on nor off."),
     "limit_cores": (r"([1-9][0-9]{0,3})?", "is no number of cores: write 1 or more, or nothing for all."),
     "limit_cpu_quota": (

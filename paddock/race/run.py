@@ -57,6 +57,8 @@ _UNINTERESTING = ("Race id is", "SUCCESS", "FAILURE", "Racing on track", "Execut
 BULK_TASK = "bulk"
 # ... and those that do so by a schedule, and can write down every request.
 PACED_TASK = "paced-bulk"
+FULL_DISK_TASK = "full-disk"
+LOG_QUERY_TASK = "text-count-by-index-at-1x"
 LOAD_JOURNAL = "load_journal"
 SECONDS_FILE = "series.csv"
 FAILED_PROOF = "failed_proof"
@@ -194,7 +196,7 @@ def _with_journal(race: PreparedRace, records: Path) -> RaceRequest:
     """
     challenge = next(one for one in race.track.challenges if one.name == race.request.challenge)
     own: dict[str, Any] = {}
-    if {PACED_TASK, REPLAY_TASK} & set(challenge.tasks):
+    if {PACED_TASK, REPLAY_TASK, LOG_QUERY_TASK, FULL_DISK_TASK} & set(challenge.tasks):
         own[LOAD_JOURNAL] = str(records / LOAD_JOURNAL_FILE)
     if REPLAY_TASK in challenge.tasks:
         own[FAILED_PROOF] = "report"

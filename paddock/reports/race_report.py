@@ -12,7 +12,9 @@ from paddock import numbers
 from paddock.plain_values import known, plain
 from paddock.race.advised import shard_advice
 from paddock.race.costs import race_cost
+from paddock.race.full_disk import FullDisk, read_full_disk
 from paddock.race.load import Load, journal_of, read_load
+from paddock.race.log_queries import LogQueries, read_log_queries
 from paddock.race.over_time import OverTime, over_time, samples_at_hand
 from paddock.race.race_results import CONFIDENCE, QueryGrowth, Trend, growth
 from paddock.race.replay import Replay, read_replay
@@ -32,6 +34,8 @@ from paddock.reports.drawing import (
     shortened,
     thousands,
 )
+from paddock.reports.full_disk import full_disk_headline, full_disk_section
+from paddock.reports.log_queries import log_queries_headline, log_queries_section, log_query_costs
 from paddock.reports.over_time import time_section
 from paddock.reports.race_load import load_section
 from paddock.reports.replay import replay_headline, replay_sections
@@ -181,6 +185,8 @@ class RaceFindings:
     :param replay: None if there was none, or its journal is not at hand.
     :param advice: on the size of shards, a sentence each; empty where its data is nobody's.
     :param over_time: what its components used; None without samples.
+    :param log_queries: questions to an index and to scans; None if there were none, or their journal is not at hand.
+    :param full_disk: what came of a disk that became full; None likewise.
     """
 
     record: RaceRecord
@@ -191,6 +197,8 @@ class RaceFindings:
     replay: Replay | None = None
     advice: tuple[str, ...] = ()
     over_time: OverTime | None = None
+    log_queries: LogQueries | None = None
+    full_disk: FullDisk | None = None
 
 
 def find_out(record: RaceRecord, folder: Path) -> RaceFindings:
@@ -209,15 +217,19 @@ def find_out(record: RaceRecord, folder: Path) -> RaceFindings:
         replay=read_replay(journal),
         advice=tuple(shard_advice(record)),
         over_time=over_time(samples),
+        log_queries=read_log_queries(journal, record.summary),
+        full_disk=read_full_disk(journal),
     )
 
 
 def build_race_report(findings: RaceFindings) -> Report:
     """The report; what the challenge asked first, then all figures, circumstances and how to repeat it."""
-    record, summary = findings.record, findings.record.summary
+    record, summary, asked = findings.record, findings.record.summary, findings.log_queries
     sections = [
         Section("Before you conclude anything", items=summary.warnings) if summary.warnings else None,
-        growth_section(findings.queries) if findings.queries else None,
+        log_queries_section(asked) if asked else growth_section(findings.queries) if findings.queries else None,
+        full_disk_section(findings.full_disk) if findings.full_disk else None,
+        log_query_costs(asked, summary, record.prices) if asked else None,
         load_section(findings.load) if findings.load else None,
         # How a long load held has the same over time, and more.
         sustained_section(findings.sustained) if findings.sustained else None,
@@ -240,6 +252,10 @@ def headline(findings: RaceFindings) -> str:
     """What the race came to, in one sentence."""
     if findings.record.test_mode:
         return "A race in test mode: it shows that everything works, and measures nothing."
+    if findings.full_disk:
+        return full_disk_headline(findings.full_disk)
+    if findings.log_queries:
+        return log_queries_headline(findings.log_queries)
     if findings.queries:
         return _growth_headline(findings.queries)
     if findings.load:
@@ -308,6 +324,8 @@ def race_report_as_json(findings: RaceFindings) -> dict[str, Any]:
         **record.as_json(),
         "growth": [asdict(query) for query in findings.queries],
         "load": asdict(findings.load) if findings.load else None,
+        "full_disk": asdict(findings.full_disk) if findings.full_disk else None,
+        "log_queries": asdict(findings.log_queries) if findings.log_queries else None,
         "limits": list(findings.limits),
         "sustained": sustained_as_json(findings.sustained) if findings.sustained else None,
         "replay": findings.replay.as_json() if findings.replay else None,

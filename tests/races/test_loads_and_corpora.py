@@ -47,6 +47,35 @@ def test_growing_data_measures_every_query_at_every_size() -> None:
     assert run_paddock("report", "growing").returncode == 0
 
 
+def test_an_index_and_scans_are_asked_the_same() -> None:
+    """Four questions in two ways at one size: all answers are the same, and there is a report."""
+    words = ("--challenge", "log-queries", "--track", "app-logs", "--test-mode", "--race-id", "asked")
+    finished = race(*words, "--params", '{"growth_steps": [1], "scan_ways": ["zgrep"]}')
+    assert finished["error-rates"] == {}
+    journal = rally_folder() / "paddock" / "races" / "asked" / "load.jsonl"
+    lines = [json.loads(line) for line in journal.read_text().splitlines()]
+    answers = {(one["query"], one["number"], one["digest"]) for one in lines if one["kind"] == "log-query"}
+    assert len(answers) == 4
+    assert {one["way"] for one in lines if one["kind"] == "log-query"} == {"index", "zgrep"}
+    assert run_paddock("report", "asked").returncode == 0
+
+
+def test_a_full_disk_stops_a_load_and_loses_nothing() -> None:
+    """A node with a file system of its own: the flood stage stops it, freed space lets it go on, all is found again."""
+    words = ("--challenge", "full-disk", "--track", "app-logs", "--documents", "300000", "--race-id", "full")
+    params = "target_throughput:12000,full_disk_patience:8"
+    finished = race(*words, "--params", params, "--car", "512mheap", "--car-params", "data_size:96m")
+    assert finished["error-rates"] == {}
+    (line,) = (rally_folder() / "paddock" / "races" / "full" / "load.jsonl").read_text().splitlines()
+    found = json.loads(line)
+    assert found["stopped"]
+    assert found["recovery"] is not None
+    assert found["taken"] < found["acknowledged"] == found["counted"]
+    assert found["lost"] == 0
+    assert "paddock-data" not in Path("/proc/mounts").read_text()
+    assert run_paddock("report", "full").returncode == 0
+
+
 def test_own_logs_are_imported_and_raced(tmp_path: Path) -> None:
     """Two rotated access logs with broken lines become a corpus; each of its documents arrives, and is found again."""
     made = ensure_corpus("apache", 1000, 7, None)

@@ -100,3 +100,51 @@ def two_loads() -> RaceRecord:
     waited = [Request(one / 10, 12.0, False, latency=500.0 + one % 50) for one in range(200)]
     tasks = [RallyTask("first", "docs/s", steady(20, 10)), RallyTask("second", "docs/s", waited)]
     return record(tasks, Scene(90, [Load(4, [2000] * 20), Load(44, [2000] * 20)]), "two-loads")
+
+
+def asked(documents: int, way: str, query: str, position: int = 0) -> float:
+    """Seconds of a run: an index that takes 6 ms, hardly more at larger sizes, against scans that go through all."""
+    if way == "index":
+        return 0.006 * (1.05 if documents > 20_000 else 1.0) * (1 + position / 200)
+    cost = {"zgrep": 0.004 + documents * 2e-7, "json": 0.03 + documents * 8e-7}[way]
+    return cost * (1 + position / 100) * (1.5 if query == "text-hits" else 1.0)
+
+
+def log_queries_journal(differs: bool = True) -> Iterator[dict[str, Any]]:
+    """The lines of the challenge log-queries at the sizes of a growing race; an earlier race stands before it.
+
+    :param differs: whether zgrep finds a document more at the largest size.
+    """
+    yield {"kind": "log-queries", "began": 1.0}
+    yield {"kind": "log-query", "way": "index", "query": "old", "documents": 5, "warm_up": False, "seconds": 9.0}
+    yield {"kind": "log-queries", "began": 1000.0}
+    for step in STEPS:
+        documents = 10_000 * step
+        for query in ("text-count", "text-hits"):
+            for way, runs in (("index", 20), ("zgrep", 6), ("json", 6)):
+                found = documents // 70 + (differs and way == "zgrep" and step == 8)
+                line: dict[str, Any] = {"kind": "log-query", "way": way, "query": query, "documents": documents}
+                line |= {"number": found, "items": 0, "digest": "e3b0"}
+                if way != "index":
+                    scanned = {"read_bytes": documents * 50, "raw_bytes": documents * 500}
+                    line |= {"cpu_seconds": asked(documents, way, query) * 0.9, **scanned}
+                yield line | {"warm_up": True, "began": 1000.0, "seconds": 5.0}
+                for position in range(runs):
+                    taken = asked(documents, way, query, position)
+                    yield line | {"warm_up": False, "began": 1000.0, "seconds": taken}
+
+
+def log_queries(journal_file: Path) -> RaceRecord:
+    """A race of the challenge log-queries, whose journal lies there."""
+    tasks, loads = [], []
+    before = 0
+    for position, step in enumerate(STEPS):
+        documents = 10_000 * step
+        meta = {"growth-step": step, "documents": documents}
+        tasks.append(RallyTask(f"bulk-to-{step}x", "docs/s", steady(2, 10), meta=meta))
+        loads.append(Load(5 + 20 * position, [(documents - before) // 2] * 2))
+        before = documents
+        found = [Request(0.1 * one, 6.0) for one in range(20)]
+        told = {**meta, "query": "text-count by index"}
+        tasks.append(RallyTask(f"text-count-by-index-at-{step}x", "ops/s", found, rate=9.9, meta=told))
+    return record(tasks, Scene(90, loads), "log-queries", {"load_journal": str(journal_file)})

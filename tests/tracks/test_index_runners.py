@@ -254,14 +254,17 @@ def test_everything_is_registered() -> None:
     register(registry)
     assert set(registry.sources) == {
         *("first-documents", "expected-documents", "lap-plan", "paced-documents", "expected-paced-documents"),
-        *("growth-documents", "grown-documents", "fresh-index"),
+        *("growth-documents", "grown-documents", "fresh-index", "log-query", "log-scan", "full-disk"),
         *("sustained-documents", "expected-sustained-documents", "roll-over"),
         *("replay-documents", "replay-queries", "replayed-documents", "proof-plan"),
     }
     assert set(registry.schedulers) == {"paced", "replay"}
     assert {name: repr(runner) for name, runner in registry.runners.items()} == {
         "fresh-index": "fresh-index",
+        "full-disk": "full-disk",
         "lap": "lap",
+        "log-query": "log-query",
+        "log-scan": "log-scan",
         "restore-proof": "restore-proof",
         "settle": "settle",
         "roll-over": "roll-over",

@@ -81,8 +81,18 @@ SPARSE = [
 ]
 ALL_TRACKS = tracks.track_names()
 CHALLENGES = [
-    *("bulk-clients", "bulk-size", "burst", "codec-and-sort", "growing-data", "index-mode", "ingest"),
-    *("ingest-and-search", "mapping-cost", "paced", "refresh-interval", "replay", "replicas", "settings", "shards"),
+    *("bulk-clients", "bulk-size", "burst", "codec-and-sort", "full-disk", "growing-data", "index-mode", "ingest"),
+    *(
+        "ingest-and-search",
+        "log-queries",
+        "mapping-cost",
+        "paced",
+        "refresh-interval",
+        "replay",
+        "replicas",
+        "settings",
+        "shards",
+    ),
     *("store-type", "sustained", "translog-flush"),
 ]
 
@@ -104,7 +114,7 @@ def test_all_tracks_are_listed_with_their_challenges() -> None:
         assert sorted(challenge.name for challenge in track.challenges) == CHALLENGES
         assert [challenge.name for challenge in track.challenges if challenge.default] == ["ingest"]
         assert all(challenge.description for challenge in track.challenges)
-        loads = {"bulk", "laps", "paced-bulk", "sustained-bulk", "bulk-to-1x", "replay-documents"}
+        loads = {"bulk", "laps", "paced-bulk", "sustained-bulk", "bulk-to-1x", "replay-documents", "full-disk"}
         assert all(loads & set(challenge.tasks) for challenge in track.challenges)
 
 

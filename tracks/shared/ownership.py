@@ -38,7 +38,7 @@ async def delete_own(es: Any, name: str, data_stream: bool = False) -> None:
     mappings = await _found(es.indices.get_mapping(index=name))
     if not mappings:
         return
-    if not all(_is_ours(index.get("mappings")) for index in mappings.values()):
+    if not all(is_ours(index.get("mappings")) for index in mappings.values()):
         raise await _refusal(es, "data stream" if data_stream else "index", name)
     patient = es.options(ignore_status=404, request_timeout=_PATIENCE)
     if data_stream:
@@ -61,7 +61,7 @@ async def put_pipelines(es: Any, pipelines: Mapping[str, Mapping[str, Any]] | No
         _check_name(name)
     known = await _found(es.ingest.get_pipeline(id=",".join(pipelines)))
     for name in pipelines:
-        if name in known and not _is_ours(known[name]):
+        if name in known and not is_ours(known[name]):
             raise await _refusal(es, "ingest pipeline", name)
     for name, definition in pipelines.items():
         made = marked(definition)
@@ -74,7 +74,7 @@ async def put_lifecycle(es: Any, name: str, policy: Mapping[str, Any]) -> None:
     :raises SomebodyElses: there is one of that name that is not ours.
     """
     known = await _found(es.ilm.get_lifecycle(name=name))
-    if name in known and not _is_ours(known[name].get("policy")):
+    if name in known and not is_ours(known[name].get("policy")):
         raise await _refusal(es, "lifecycle policy", name)
     await es.ilm.put_lifecycle(name=name, policy=marked(policy))
 
@@ -85,7 +85,7 @@ async def put_template(es: Any, name: str, **definition: Any) -> None:
     :raises SomebodyElses: there is one of that name that is not ours.
     """
     known = await _found(es.indices.get_index_template(name=name))
-    if not all(_is_ours(one.get("index_template")) for one in known.get("index_templates", ())):
+    if not all(is_ours(one.get("index_template")) for one in known.get("index_templates", ())):
         raise await _refusal(es, "index template", name)
     await es.indices.put_index_template(name=name, meta={KEY: MAKER}, **definition)
 
@@ -99,7 +99,8 @@ def _check_name(name: str) -> None:
         )
 
 
-def _is_ours(made: Any) -> bool:
+def is_ours(made: Any) -> bool:
+    """Whether what has this ``_meta`` was made by the tracks."""
     meta = made.get("_meta") if isinstance(made, Mapping) else None
     return isinstance(meta, Mapping) and meta.get(KEY) == MAKER
 

@@ -10,17 +10,20 @@ from typing import Any
 from esrally.utils import console
 
 from shared.corpora import FirstDocuments, UnpreparedCorpora
+from shared.full_disk import FullDisk, FullDiskPlan
 from shared.growth import GrownDocuments, GrowthDocuments
 from shared.index_runners import ExpectedDocuments, FreshIndex, Settle, TracksIndex
 from shared.lap import RunLap
 from shared.lap_plan import LapPlan
 from shared.lap_secret import LapSecret
+from shared.log_queries import AskIndex, LogQueryPlan
 from shared.paced_documents import ExpectedPacedDocuments, PacedDocuments
 from shared.paced_schedule import PacedSchedule
 from shared.replay_source import ReplayDocuments, ReplayedDocuments, ReplayQueries, ReplaySchedule
 from shared.replay_times import ReplayTimes
 from shared.request_journal import journalled_runners
 from shared.restore_proof import ProofPlan, RestoreProof
+from shared.scan import RunScan, ScanPlan
 from shared.sent_once import BulkOnce, QueryOnce
 from shared.sustained import ExpectedSustainedDocuments, RolledIndex, RollOver, SustainedDocuments
 
@@ -46,6 +49,9 @@ def register(registry: Any) -> None:
     registry.register_param_source("expected-paced-documents", ExpectedPacedDocuments)
     registry.register_param_source("growth-documents", GrowthDocuments)
     registry.register_param_source("grown-documents", GrownDocuments)
+    registry.register_param_source("full-disk", FullDiskPlan)
+    registry.register_param_source("log-query", LogQueryPlan)
+    registry.register_param_source("log-scan", ScanPlan)
     registry.register_param_source("sustained-documents", SustainedDocuments)
     registry.register_param_source("expected-sustained-documents", ExpectedSustainedDocuments)
     registry.register_param_source("roll-over", RolledIndex)
@@ -58,6 +64,9 @@ def register(registry: Any) -> None:
     registry.register_runner("settle", Settle(), async_runner=True)
     registry.register_runner("roll-over", RollOver(), async_runner=True)
     registry.register_runner("restore-proof", RestoreProof(), async_runner=True)
+    registry.register_runner("full-disk", FullDisk(), async_runner=True)
+    registry.register_runner("log-query", AskIndex(), async_runner=True)
+    registry.register_runner("log-scan", RunScan(), async_runner=True)
     registry.register_scheduler("paced", PacedSchedule)
     runners = {"bulk": BulkOnce(), "search": QueryOnce(), **journalled_runners(os.environ)}
     for operation, runner in runners.items():

@@ -6,6 +6,9 @@ Rally calls ``register`` when it loads the car and the hooks once the node is in
 import ipaddress
 import logging
 import re
+import shlex
+import shutil
+import subprocess
 from pathlib import Path
 
 from esrally import exceptions
@@ -153,11 +156,47 @@ def say_who_holds_limits(config_names, variables, **kwargs):
         )
 
 
+# Root of a namespace of its own may mount; what is mounted there is seen by the node alone, and ends with it, however
+# it ends. Elasticsearch refuses root, so a second namespace makes an ordinary user of it again.
+OWN_FILE_SYSTEM = """
+if [ -z "$PADDOCK_OWN_FILE_SYSTEM" ]; then
+  export PADDOCK_OWN_FILE_SYSTEM=1
+  exec unshare --user --map-root-user --mount sh -c 'size=$1; shift
+    while [ "$1" != -- ]; do
+      mkdir -p "$1" && mount -t tmpfs -o "size=$size,mode=0777" paddock-data "$1" || exit 1; shift
+    done
+    shift; exec unshare --user --map-user=1000 --map-group=1000 "$@"' sh SIZE PATHS -- "$0" "$@"
+fi
+"""
+
+
+def make_own_file_system(config_names, variables, **kwargs):
+    """Let the node mount a file system of the asked size over its data path when it starts.
+
+    :raises esrally.exceptions.SystemSetupError: if the kernel forbids it.
+    """
+    size = str(variables.get("data_size") or "").strip()
+    if not size:
+        return
+    tried = [*("unshare", "--user", "--map-root-user", "--mount"), *("mount", "-t", "tmpfs", "paddock-data", "/mnt")]
+    if shutil.which("unshare") is None or subprocess.run(tried, capture_output=True, check=False).returncode != 0:
+        raise exceptions.SystemSetupError(
+            f"Car {config_names} has a data_size of {size}, and this machine lets nobody mount a file system of his "
+            "own (unshare --user --mount): leave it out; the challenge full-disk then takes full_disk_room."
+        )
+    script = Path(variables["install_root_path"]) / "bin" / "elasticsearch"
+    first, _, rest = script.read_text(encoding="utf-8").partition("\n")
+    paths = " ".join(shlex.quote(str(path)) for path in variables["data_paths"])
+    mounting = OWN_FILE_SYSTEM.replace("SIZE", shlex.quote(size)).replace("PATHS", paths)
+    script.write_text(f"{first}{mounting}{rest}", encoding="utf-8")
+
+
 def register(handler):
     """Called by Rally when it loads this base configuration."""
     handler.register("post_install", refuse_unprotected_network)
     handler.register("post_install", make_scripts_executable)
     handler.register("post_install", speak_utf8)
+    handler.register("post_install", make_own_file_system)
     handler.register("post_install", keep_temporary_files)
     handler.register("post_install", set_elastics_options)
     handler.register("post_install", say_who_holds_limits)
