@@ -24,6 +24,7 @@ from paddock.tournaments.files import FOLDER as TOURNAMENTS
 from paddock.tournaments.files import find_file as find_tournament_file
 from paddock.tournaments.files import line_with, read_tournament, tournament_names
 from paddock.tournaments.model import Tournament
+from paddock.tournaments.placed import compares_data_paths
 from paddock.tracks import check_parameters, load_track, track_names
 
 # Not beside the tournaments themselves: what lies there is taken for one.
@@ -73,11 +74,16 @@ def read_chain(name: str, options: ChainOptions | None = None) -> tuple[Chain, P
         raise unknown("track", options.track, track_names(), "./inv tracks")
     track = options.track or content.get("track")
     default = Settings(options.car, options.car_params, {}, options.params, _node(options))
+    study = content.get("study", "")
     steps: list[Step] = []
     for told in content["steps"]:
-        steps.append(_step(place, told, track, content.get("corpus"), [one.name for one in steps]))
+        before = [one.name for one in steps]
+        if study:
+            steps.append(_step_of_study(place, told, before, options.quick))
+        else:
+            steps.append(_step(place, told, track, content.get("corpus"), before, options.quick))
     final = None
-    if content.get("final") is not False:
+    if content.get("final") is not False and not study:
         told = dict(content.get("final", {}))
         own = {"track": track or _track_of(steps), **_FINAL, **_shared(steps), **told, "budget_minutes": 60}
         own.pop("weight", None)
@@ -86,7 +92,7 @@ def read_chain(name: str, options: ChainOptions | None = None) -> tuple[Chain, P
         names_before = tuple(one.name for one in steps if one.tournament)
         weight = float(told.get("weight", 1.0))
         final = Step(FINAL, FINAL, own, weight=weight, winners_of=names_before)
-    budgets = [float(one.content["budget_minutes"]) if one.tournament else one.minutes for one in steps]
+    budgets = [_budget(one, options.quick) for one in steps]
     minutes = options.budget or content.get("budget_minutes") or sum(budgets) + (60 if final else 0)
     chain = Chain(
         name=path.stem if path else "-".join(one.name for one in steps)[:60],
@@ -98,9 +104,18 @@ def read_chain(name: str, options: ChainOptions | None = None) -> tuple[Chain, P
         default=default,
         notes=tuple(content.get("notes", ())),
         checksum=checksum(path) if path else "",
+        study=study,
     )
     _check(place, chain, options)
     return chain, path
+
+
+def _budget(step: Step, quick: bool) -> float:
+    """The minutes that a step takes at most, by its own file."""
+    if not step.tournament:
+        return step.minutes
+    short = step.content.get("quick", {}) if step.whole and quick else {}
+    return float(short.get("budget_minutes", step.content["budget_minutes"]))
 
 
 def find_chain_file(name_or_path: str) -> Path:
@@ -141,21 +156,55 @@ def _shared(steps: Sequence[Step]) -> dict[str, Any]:
     }
 
 
-def _step(path: Path, told: Mapping[str, Any], track: str | None, corpus: str | None, before: list[str]) -> Step:
+def _step(
+    path: Path, told: Mapping[str, Any], track: str | None, corpus: str | None, before: list[str], quick: bool
+) -> Step:
     if "race" in told:
-        name = told.get("name") or told["race"].get("challenge", "race")
         race = {**({"track": track} if track else {}), **({"corpus": corpus} if corpus else {}), **told["race"]}
-        known = [one.name for one in fields(RaceOptions)]
-        for option in race:
-            if option not in known or option in ("race_id", "user_tags"):
-                raise FileError(path, str(unknown("option of a race", option, known, "./inv race --help")))
+        name = _race_name(path, told, race)
         step = Step(name, None, {}, race, minutes=float(told.get("minutes", 3.0)))
     else:
         file = find_tournament_file(told["tournament"])
         name = told.get("name") or file.stem
-        content = _content(path, name, file, told)
+        content = _content(path, name, file, {**told, "quick": True} if quick else told)
         content |= ({"track": track} if track else {}) | ({"corpus": corpus} if corpus else {})
         step = Step(name, told["tournament"], content, weight=float(told.get("weight", 1.0)))
+    _check_names(path, name, told, before)
+    return replace(step, winners_of=tuple(told.get("winners_of", before)), needs=tuple(told.get("needs", ())))
+
+
+def _step_of_study(path: Path, told: Mapping[str, Any], before: list[str], quick: bool) -> Step:
+    """A step that is held as its file says, in the whole form or the quick one; it builds on nothing."""
+    if refused := [one for one in ("changes", "contenders", "grid", "winners_of", "weight") if one in told]:
+        raise FileError(
+            path,
+            f"a study's tournaments are held as their files say, and '{told.get('tournament')}' has {refused[0]} here: "
+            f"write it into its file.",
+            line_with(path, f"{refused[0]}:"),
+        )
+    if "race" in told:
+        short = told.get("quick", {}) if quick else {}
+        race = {**told["race"], **short}
+        race |= {"params": {**told["race"].get("params", {}), **short["params"]}} if "params" in short else {}
+        minutes = told.get("quick_minutes" if quick else "minutes", told.get("minutes", 3.0))
+        step = Step(_race_name(path, told, race), None, {}, race, minutes=float(minutes))
+    else:
+        file = find_tournament_file(told["tournament"])
+        step = Step(told.get("name") or file.stem, told["tournament"], dict(read_yaml(file, "tournament")))
+    _check_names(path, step.name, told, before)
+    return replace(step, needs=tuple(told.get("needs", ())), whole=True, published=told.get("published", {}))
+
+
+def _race_name(path: Path, told: Mapping[str, Any], race: Mapping[str, Any]) -> str:
+    """The name of a race's step; its options are checked."""
+    known = [one.name for one in fields(RaceOptions)]
+    for option in race:
+        if option not in known or option in ("race_id", "user_tags"):
+            raise FileError(path, str(unknown("option of a race", option, known, "./inv race --help")))
+    return str(told.get("name") or race.get("challenge", "race"))
+
+
+def _check_names(path: Path, name: str, told: Mapping[str, Any], before: list[str]) -> None:
     if name in before or name == FINAL:
         taken = "is that of the last tournament" if name == FINAL else "is that of an earlier step"
         raise FileError(path, f"the name '{name}' {taken}: give the step another one with 'name'.")
@@ -168,7 +217,6 @@ def _step(path: Path, told: Mapping[str, Any], track: str | None, corpus: str | 
                     f"{', '.join(before) or 'none, as it is the first'}.",
                     line_with(path, other) if path.exists() else None,
                 )
-    return replace(step, winners_of=tuple(told.get("winners_of", before)), needs=tuple(told.get("needs", ())))
 
 
 def _content(path: Path, name: str, file: Path, told: Mapping[str, Any]) -> dict[str, Any]:
@@ -179,7 +227,7 @@ def _content(path: Path, name: str, file: Path, told: Mapping[str, Any]) -> dict
         if not quick:
             raise FileError(path, f"the step '{name}' has 'quick', but {file.name} has no quick form: leave it out.")
         content = _narrowed(path, name, content, quick)
-        content |= {key: value for key, value in quick.items() if key not in ("contenders", "grid")}
+        content |= {key: value for key, value in quick.items() if key not in ("contenders", "grid", "deviations")}
     content = _narrowed(path, name, content, told)
     changes = told.get("changes", {})
     if "contenders" in changes:
@@ -228,6 +276,17 @@ def tournament_options(options: ChainOptions, settings: Settings | None = None, 
         **node,
         **more,
     )
+
+
+def step_options(
+    step: Step, options: ChainOptions, settings: Settings | None = None, **more: Any
+) -> TournamentOptions:
+    """What the tournament of that step is asked for beside its file: that of a study all that the chain is asked for."""
+    if step.whole:
+        more |= {name: getattr(options, name) for name in ("quick", "car", "params", "car_params")}
+        more |= {"data_paths": options.data_paths} if compares_data_paths(step.content) else {}
+        more["contender_hosts"] = options.contender_hosts
+    return tournament_options(options, settings, **more)
 
 
 def write_definition(file: Path, content: Mapping[str, Any], step: Step) -> None:
@@ -283,6 +342,10 @@ def _check(path: Path, chain: Chain, options: ChainOptions) -> None:
     asked = tournament_options(options)
     for step in chain.steps:
         if not step.tournament:
+            continue
+        if step.whole:
+            tournament = read_step(step, step.content, step_options(step, options))
+            check_parameters(load_track(tournament.track), options.params)
             continue
         content = carrying.carried_into(step.content, chain.default)
         tournament = read_step(step, content, asked)

@@ -33,6 +33,8 @@ METRICS = {
         Metric("GC s/M docs", "s/M docs", False),
         Metric("throttled s/M docs", "s/M docs", False),
         Metric("merge wait s/M docs", "s/M docs", False),
+        Metric("refresh s/M docs", "s/M docs", False),
+        Metric("merge s/M docs", "s/M docs", False),
         Metric("bytes/doc", "bytes/doc", False),
         Metric("written bytes/doc", "bytes/doc", False),
         Metric("node memory MiB", "MiB", False),
