@@ -312,10 +312,10 @@ def _figures(race_id: str) -> dict[str, str]:
         record: RaceRecord = race_record(summary, read_record(race_file(race_id)))
     except UsageError:
         return {}
-    found = {}
+    found = {one.name: one.text for one in record.summary.race.figures if not isinstance(one.figure, Missing)}
     for bulk in record.summary.bulk_tasks:
         for one in bulk.figures:
-            if one.short and not isinstance(one.figure, Missing):
+            if (one.short or one.name == "documents") and not isinstance(one.figure, Missing):
                 found[f"{bulk.name}, {one.name}"] = one.text
     for request in record.summary.request_tasks:
         for one in request.figures:

@@ -30,6 +30,8 @@ from paddock.tracks import check_parameters, load_track, track_names
 # Not beside the tournaments themselves: what lies there is taken for one.
 FOLDER = TOURNAMENTS / "chains"
 DEFAULT_TRACK = "apache"
+# What several studies together are called.
+STUDIES = "studies"
 # Of the last tournament; its blocks and starts are made to fit the minutes that are left.
 _FINAL: Mapping[str, Any] = {
     "description": "What the chain found, and what there was before",
@@ -54,18 +56,21 @@ def read_chain(name: str, options: ChainOptions | None = None) -> tuple[Chain, P
 
     Every step is read and checked; what comes back holds the contents of their tournament files.
 
-    :param name: of a chain of the project, a file, or names of tournaments with commas between them.
+    :param name: of a chain of the project, a file, or names of tournaments, or of studies, with commas between them.
     :raises UsageError: if there is no such thing, or the options contradict it.
     :raises FileError: if a file is wrong.
     """
     options = options or ChainOptions()
-    if "," in name:
+    path: Path | None = None
+    content: dict[str, Any]
+    if "," in name and set(separated(name)) <= set(chain_names()):
+        content = _together([read_yaml(find_chain_file(one), "chain") for one in separated(name)])
+    elif "," in name:
         names = separated(name)
-        content: dict[str, Any] = {
+        content = {
             "question": f"What do {', '.join(names)} come to, one after the other?",
             "steps": [{"tournament": one} for one in names],
         }
-        path = None
     else:
         path = find_chain_file(name)
         content = read_yaml(path, "chain")
@@ -95,7 +100,7 @@ def read_chain(name: str, options: ChainOptions | None = None) -> tuple[Chain, P
     budgets = [_budget(one, options.quick) for one in steps]
     minutes = options.budget or content.get("budget_minutes") or sum(budgets) + (60 if final else 0)
     chain = Chain(
-        name=path.stem if path else "-".join(one.name for one in steps)[:60],
+        name=path.stem if path else STUDIES if study else "-".join(one.name for one in steps)[:60],
         question=content["question"],
         budget_minutes=minutes,
         steps=tuple(steps),
@@ -108,6 +113,21 @@ def read_chain(name: str, options: ChainOptions | None = None) -> tuple[Chain, P
     )
     _check(place, chain, options)
     return chain, path
+
+
+def _together(studies: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Several studies as one chain.
+
+    :raises UsageError: if one of them is a chain that carries winners on.
+    """
+    if not all(one.get("study") for one in studies):
+        raise UsageError("Chains cannot be put together, only studies: hold them one after the other.")
+    return {
+        "question": " ".join(one["question"] for one in studies),
+        "study": "; ".join(dict.fromkeys(one["study"] for one in studies)),
+        "notes": [note for one in studies for note in one.get("notes", ())],
+        "steps": [step for one in studies for step in one["steps"]],
+    }
 
 
 def _budget(step: Step, quick: bool) -> float:
@@ -125,7 +145,7 @@ def find_chain_file(name_or_path: str) -> Path:
     """
     if name_or_path.endswith((".yml", ".yaml")) or "/" in name_or_path:
         return Path(name_or_path).expanduser().absolute()
-    if name_or_path in tournament_names():
+    if name_or_path in tournament_names() and name_or_path not in chain_names():
         raise UsageError(
             f"'{name_or_path}' is a tournament, not a chain: './inv tournament {name_or_path}' holds it; names with "
             f"commas between them, such as heap,index-buffer, are a chain."
@@ -278,10 +298,8 @@ def tournament_options(options: ChainOptions, settings: Settings | None = None, 
     )
 
 
-def step_options(
-    step: Step, options: ChainOptions, settings: Settings | None = None, **more: Any
-) -> TournamentOptions:
-    """What the tournament of that step is asked for beside its file: that of a study all that the chain is asked for."""
+def step_options(step: Step, options: ChainOptions, settings: Settings | None = None, **more: Any) -> TournamentOptions:
+    """What the tournament of a step is asked for beside its file: that of a study all that the chain is asked for."""
     if step.whole:
         more |= {name: getattr(options, name) for name in ("quick", "car", "params", "car_params")}
         more |= {"data_paths": options.data_paths} if compares_data_paths(step.content) else {}

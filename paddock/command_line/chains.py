@@ -26,7 +26,8 @@ def _write_tournament(result: Result) -> dict[str, Path]:
     return write_report(result, tournaments_folder() / result.id)
 
 
-def _hold(name: str | None, options: ChainOptions, resume: bool, json: bool) -> None:
+def hold(name: str | None, options: ChainOptions, resume: bool, json: bool) -> None:
+    """Hold a chain, or go on with one, and write its page, that of one that is stopped, too."""
     from paddock.chains.command import run_chain
     from paddock.chains.store import chain_ids, chains_folder
 
@@ -87,7 +88,7 @@ def chain(_context: Context, name: str, options: ChainOptions, resume: bool = Fa
       ./inv chain my/own-chain.yml --corpus our-app
       ./inv chain latest --resume
     """
-    _hold(name, options, resume, json)
+    hold(name, options, resume, json)
 
 
 @task(
@@ -119,10 +120,10 @@ def tune(_context: Context, options: ChainOptions, resume: bool = False, json: b
         names = [one for one in reversed(begun) if StoredChain(one).history().stopped is None]
         if not names:
             raise UsageError("No ./inv tune is left to resume: './inv tune' begins one.")
-        _hold(names[0], options, resume, json)
+        hold(names[0], options, resume, json)
         return
     budget = options.budget or positive_number("--budget", str(DEFAULT_MINUTES)) or DEFAULT_MINUTES
-    _hold(chain_for(budget), replace(options, budget=budget), False, json)
+    hold(chain_for(budget), replace(options, budget=budget), False, json)
 
 
 @task(help={"json": "for machines"})

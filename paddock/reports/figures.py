@@ -156,7 +156,9 @@ def second_sds(result: Result, warm_up: bool = False) -> dict[str, float]:
     :param warm_up: whether those of the warm-up count, too.
     """
     laps = laps_with_warm_up(result) if warm_up else counting_laps(result)
-    longer = {name: [lap for lap in laps if lap.contender == name and len(lap.rates) > 1] for name in contenders(result)}
+    longer = {
+        name: [lap for lap in laps if lap.contender == name and len(lap.rates) > 1] for name in contenders(result)
+    }
     return {name: sd for name, own in longer.items() if (sd := second_spread(own)) is not None}
 
 

@@ -322,6 +322,8 @@ def _prices(line: Mapping[str, Any], documents: int) -> dict[str, float]:
         for name in ("refresh", "merge"):
             if f"{name}_ms" in line["index_figures"]:
                 prices[f"{name} s/M docs"] = line["index_figures"][f"{name}_ms"] / 1000 / documents * _MILLION
+    if line.get("slice_seconds") is not None:
+        prices["documents"] = float(documents)
     if line.get("node_gc_ms") is not None:
         prices["GC s/M docs"] = line["node_gc_ms"] / 1000 / documents * _MILLION
     if line.get("node_written_bytes") is not None:

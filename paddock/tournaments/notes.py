@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from paddock.rally.caches import DROPPED
+from paddock.rally.caches import DROPPED, PAGE_CACHE
 from paddock.sampling.described import CLOCK
 from paddock.statistics.series import FEWEST_BULKS, FrontCut, Steadiness, SteadyState, steady_state
 from paddock.statistics.starts import Units
@@ -27,7 +27,6 @@ from paddock.tournaments.headroom import headroom_sentence, recorded_headroom, s
 from paddock.tournaments.laps import CUT_OFF, DONE, FAILED, blocks_done
 from paddock.tournaments.model import FEWEST_FOR_P99, Lap, Tournament
 from paddock.tournaments.pairing import counting, pooled_freshness
-from paddock.tournaments.races import PAGE_CACHE
 from paddock.tournaments.store import BUDGET, FAILED_RACES, INTERRUPTED, History
 
 SETTINGS = "index settings in force"

@@ -24,8 +24,6 @@ from paddock.tournaments.plan import Plan
 from paddock.tournaments.schedule import Start
 from paddock.tournaments.store import Stored
 
-# What became of the kernel's cache before a start.
-PAGE_CACHE = "page cache"
 Prepare = Callable[[RaceOptions, bool, Sequence[ClusterOptions]], PreparedRace]
 
 

@@ -12,7 +12,7 @@ from paddock.console import say, warn
 from paddock.errors import Interrupted, MachineError, RaceError
 from paddock.files import read_record, write_json
 from paddock.race.options import PreparedRace
-from paddock.rally.caches import drop_caches
+from paddock.rally.caches import PAGE_CACHE, drop_caches
 from paddock.rally.clusters import DEFAULT_CLUSTER
 from paddock.rally.leftovers import RaceProcesses
 from paddock.rally.nodes import Nodes
@@ -27,7 +27,7 @@ from paddock.tournaments.growth import bytes_to_index
 from paddock.tournaments.headroom import recorded_headroom
 from paddock.tournaments.laps import CUT_OFF, DONE, FAILED, Attempt, LapLines, blocks_done, laps_of
 from paddock.tournaments.model import Verdict
-from paddock.tournaments.races import PAGE_CACHE, Setting, contenders_on, race_circumstances
+from paddock.tournaments.races import Setting, contenders_on, race_circumstances
 from paddock.tournaments.schedule import Start
 from paddock.tournaments.store import ALL_DONE, BUDGET, DECIDED, FAILED_RACES, Journal
 from paddock.tournaments.view import View, standing_text
