@@ -142,6 +142,7 @@ def all_chains() -> Listing:
     from paddock.structured_files import read_yaml
 
     files = [(name, read_yaml(find_chain_file(name), "chain")) for name in chain_names()]
+    files = [(name, one) for name, one in files if not one.get("study")]  # which ./inv studies lists
     rows = [[name, len(one["steps"]), f"{one['budget_minutes']:g} min", one["question"]] for name, one in files]
     return Listing(
         [

@@ -304,7 +304,7 @@ def _curve_texts(grid: Grid, layer: Layer) -> list[str]:
                 f"{'+' if fitted.slope >= 0 else '-'} {numbers.figure(abs(fitted.slope))} x ln({one.across}), which "
                 f"explains {numbers.share(fitted.explained)} of how {numbers.plural(fitted.points, 'mean')} differ."
             )
-    return texts
+    return [text[0].upper() + text[1:] for text in texts]
 
 
 def _stated(title: str, found: Mapping[str, float], excluded: Mapping[str, str], cells: set[str]) -> Layer:
@@ -325,7 +325,7 @@ def _spread_texts(spreads_of: Sequence[tuple[Layer, Layer]], measured: Layer, se
         if shares:
             low, high = numbers.share(min(shares)), numbers.share(max(shares))
             clauses.append(f"{low if low == high else f'{low} to {high}'} of the mean as {layer.source}")
-    texts = [f"The standard deviation between seconds is {', '.join(clauses)}."] if clauses else []
+    texts = [f"The standard deviation between seconds is {_listed(clauses)}."] if clauses else []
     short = [name for name in measured.values if name not in seconds.values]
     if short:
         texts.append(
@@ -333,6 +333,10 @@ def _spread_texts(spreads_of: Sequence[tuple[Layer, Layer]], measured: Layer, se
             f"deviation between seconds is not known there: more documents per lap would tell."
         )
     return texts
+
+
+def _listed(clauses: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(clauses[:-1]), clauses[-1]]))
 
 
 def _spreads(result: Result, where: str) -> Layer:

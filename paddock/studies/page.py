@@ -8,10 +8,9 @@ from pathlib import Path
 
 from paddock import numbers, paths
 from paddock.reports.document import keep
-from paddock.structured_files import read_yaml
 from paddock.studies.kept import FOLDER, REPORT, KeptStep, kept_steps
 from paddock.studies.listed import Study, studies
-from paddock.tournaments.files import find_file, tournament_names
+from paddock.tournaments.files import find_file, read_tournament, tournament_names
 from paddock.tournaments.studies import (
     NO_EFFECT,
     NO_EFFECT_IN_EITHER,
@@ -25,7 +24,8 @@ from paddock.tournaments.studies import (
 
 PAGE = paths.PROJECT / "docs" / "studies.md"
 # More ratios of one metric are told as a whole.
-_LISTED = 8
+LISTED = 8
+NOT_HELD = "not held yet"
 _DIRECTIONS = {
     SAME: "same",
     OPPOSITE: "opposite",
@@ -84,9 +84,8 @@ def render_page(known: Sequence[Study], kept: Sequence[KeptStep]) -> str:
         for name in study.steps:
             step = by_step.get((study.name, name))
             if step is None:
-                deviations = _deviations_of(name)
-                nothing = ("", "", "", "not held yet", "", "", str(len(deviations) or ""))
-                lines.append(_row(study.name, name, *nothing))
+                waiting, deviations = _waiting(name)
+                lines += [_row(study.name, name, *cells, "", "", str(len(deviations) or "")) for cells in waiting]
                 details += [f"`{name}` is not held yet.\n", *(f"- Deviation: {one}" for one in deviations), ""]
                 continue
             where = f"[{step.form}, {step.held[:10]}](studies/{step.study}/{step.step}/{REPORT})"
@@ -100,12 +99,24 @@ def _row(*cells: str) -> str:
     return f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"
 
 
-def _deviations_of(step: str) -> list[str]:
-    """The deviations that the file of a step lists that was not held."""
+def _waiting(step: str) -> tuple[list[tuple[str, str, str, str]], tuple[str, ...]]:
+    """Of a step that was not held, what there is to compare, and the deviations of its whole form."""
     if step not in tournament_names():
-        return []  # a race
-    content = read_yaml(find_file(step), "tournament")
-    return [*content.get("published", {}).get("deviations", ()), *content.get("quick", {}).get("deviations", ())]
+        return [("figures of a race", "", "", NOT_HELD)], ()
+    tournament = read_tournament(find_file(step), sampled=False)
+    published = tournament.published
+    if published is None:
+        return [("", "", "", NOT_HELD)], ()
+    ratios = {
+        name: one for name, one in published.ratios_to(tournament.baseline).items() if name != tournament.baseline
+    }
+    against = f"against {tournament.baseline}, {tournament.metric.name}"
+    if not ratios:
+        return [(f"{tournament.metric.name}, no published ratio", "", "", NOT_HELD)], published.deviations
+    if len(ratios) > LISTED:
+        return [(f"{len(ratios)} contenders {against}", _span([*ratios.values()]), "", NOT_HELD)], published.deviations
+    rows = [(f"{name} {against}", numbers.ratio(one), "", NOT_HELD) for name, one in ratios.items()]
+    return rows, published.deviations
 
 
 def _cells(step: KeptStep) -> Iterator[tuple[str, str, str, str]]:
@@ -114,7 +125,7 @@ def _cells(step: KeptStep) -> Iterator[tuple[str, str, str, str]]:
         yield ("figures of a race" if step.figures else "nothing", "", "", "")
     for metric in dict.fromkeys(one.metric for one in step.compared):
         mine = [one for one in step.compared if one.metric == metric]
-        if len(mine) > _LISTED:
+        if len(mine) > LISTED:
             counts = Counter(_DIRECTIONS[one.finding] for one in mine)
             directions = ", ".join(f"{number} {word}" for word, number in counts.items())
             claimed, found = [one.claimed for one in mine], [one.ratio for one in mine if one.ratio is not None]
@@ -124,14 +135,10 @@ def _cells(step: KeptStep) -> Iterator[tuple[str, str, str, str]]:
         for one in mine:
             yield (
                 f"{one.contender} against {step.baseline}, {metric}",
-                _ratio(one.claimed),
+                numbers.ratio(one.claimed),
                 _measured(one),
                 _DIRECTIONS[one.finding],
             )
-
-
-def _ratio(value: float) -> str:
-    return numbers.ratio(value)
 
 
 def _span(values: Sequence[float]) -> str:

@@ -95,7 +95,7 @@ def all_notes(
         *_cautions(history, tournament, laps, shares(undisturbed(headroom), rates)),
         *_clusters(tournament, history),
         *growth_notes(laps, tournament),
-        *_page_cache(history),
+        *page_cache_notes(history),
         *_warm_up(history, tournament, cut),
         *_read_back(laps),
         *_freshness(laps, tournament),
@@ -105,7 +105,7 @@ def all_notes(
     )
 
 
-def _page_cache(history: History) -> Iterator[str]:
+def page_cache_notes(history: History) -> Iterator[str]:
     """Where the kernel's cache could not be dropped, although the tournament asks for it."""
     kept = {text for attempt in history.attempts if (text := attempt.circumstances.get(PAGE_CACHE, "")) != DROPPED}
     for text in sorted(kept - {""}):

@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 from paddock import numbers
 from paddock.reports import figures, sentences
 from paddock.reports.beside import Price, best, price_section, prices_of
-from paddock.reports.study import study_section
 from paddock.reports.drawing import counted, linear, logarithmic
 from paddock.reports.drawing import ratios as ratio_scale
 from paddock.reports.grids import grids
 from paddock.reports.laps import pairs_section, throughput_section
+from paddock.reports.study import study_section
 from paddock.reports.verdicts import apply_section, verdict_section
 from paddock.reports.write import build, laps_as_csv, result_as_junit
 from paddock.tournaments import TournamentOptions
@@ -34,11 +34,11 @@ from paddock.tournaments.model import (
     Contender,
     Metric,
     MetricResult,
-    Published,
     Result,
     Verdict,
 )
 from paddock.tournaments.pairing import METRICS
+from paddock.tournaments.published import Published
 from tests.reports.results import ALL, RATE, codecs, decided, grid, result, simulated, study, undecided, with_voids
 
 
