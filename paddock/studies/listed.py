@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,12 +26,14 @@ class Study:
     :param name: without the prefix of its file.
     :param source: what was published, and where.
     :param steps: names of its tournaments and races.
+    :param published: of races, what was published of them: step -> figure -> text.
     """
 
     name: str
     question: str
     source: str
     steps: tuple[str, ...]
+    published: Mapping[str, Mapping[str, str]]
 
 
 def studies() -> list[Study]:
@@ -41,7 +43,8 @@ def studies() -> list[Study]:
         content = read_yaml(find_chain_file(name), "chain")
         if name.startswith(PREFIX) and content.get("study"):
             steps = tuple(_step_name(one) for one in content["steps"])
-            found.append(Study(name.removeprefix(PREFIX), content["question"], content["study"], steps))
+            published = {_step_name(one): one["published"] for one in content["steps"] if "published" in one}
+            found.append(Study(name.removeprefix(PREFIX), content["question"], content["study"], steps, published))
     return found
 
 

@@ -84,7 +84,7 @@ def render_page(known: Sequence[Study], kept: Sequence[KeptStep]) -> str:
         for name in study.steps:
             step = by_step.get((study.name, name))
             if step is None:
-                waiting, deviations = _waiting(name)
+                waiting, deviations = _waiting(study, name)
                 lines += [_row(study.name, name, *cells, "", "", str(len(deviations) or "")) for cells in waiting]
                 details += [f"`{name}` is not held yet.\n", *(f"- Deviation: {one}" for one in deviations), ""]
                 continue
@@ -99,10 +99,10 @@ def _row(*cells: str) -> str:
     return f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"
 
 
-def _waiting(step: str) -> tuple[list[tuple[str, str, str, str]], tuple[str, ...]]:
+def _waiting(study: Study, step: str) -> tuple[list[tuple[str, str, str, str]], tuple[str, ...]]:
     """Of a step that was not held, what there is to compare, and the deviations of its whole form."""
     if step not in tournament_names():
-        return [("figures of a race", "", "", NOT_HELD)], ()
+        return [(name, text, "", NOT_HELD) for name, text in study.published.get(step, {}).items()], ()
     tournament = read_tournament(find_file(step), sampled=False)
     published = tournament.published
     if published is None:
@@ -121,8 +121,8 @@ def _waiting(step: str) -> tuple[list[tuple[str, str, str, str]], tuple[str, ...
 
 def _cells(step: KeptStep) -> Iterator[tuple[str, str, str, str]]:
     """What was compared, published, measured, and the direction; a line each."""
-    if not step.compared:
-        yield ("figures of a race" if step.figures else "nothing", "", "", "")
+    for name, text in step.published.items():
+        yield name, text, step.figures.get(name, numbers.NOTHING), ""
     for metric in dict.fromkeys(one.metric for one in step.compared):
         mine = [one for one in step.compared if one.metric == metric]
         if len(mine) > LISTED:

@@ -28,7 +28,7 @@ METRICS = {
     metric.name: metric
     for metric in (
         DOCS_PER_SECOND,
-        Metric("documents", "documents", True),
+        Metric("documents", "a slice", True),
         Metric("node CPU s/M docs", "s/M docs", False),
         Metric("driver CPU s/M docs", "s/M docs", False),
         Metric("GC s/M docs", "s/M docs", False),

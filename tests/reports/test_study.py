@@ -18,7 +18,7 @@ from tests.reports.results import result, simulated, study_grid
 
 
 def refreshing() -> Result:
-    """Two levels, one of which refreshes a tenth as often; a lap of 1,000,000 documents takes 40 s of processor time."""
+    """Two levels, one refreshed a tenth as often; a lap of 1,000,000 documents takes 40 s of processor time."""
     index = {
         "1s": {"refreshes": 20, "refresh_ms": 4000, "merges": 3, "merge_ms": 9000, "merge_throttled_ms": 1000},
         "30s": {"refreshes": 2, "refresh_ms": 1000, "merges": 1, "merge_ms": 7000, "merge_throttled_ms": 0},
