@@ -359,7 +359,7 @@ class _Watch:
         if self._over:
             return
         if self._run.goes_on_with(self._spans[1]):
-            self._launch = self._launcher.submit(self._restart)
+            self._launch = self._launcher.submit(self._restart_cold if self._drops else self._nodes.restart)
         else:
             self._run.stored.stop_file(self._race.request.race_id).touch()
 
@@ -367,8 +367,8 @@ class _Watch:
         """Drop the kernel's cache, where the tournament asks for it; what came of it is a circumstance of the start."""
         self._cache = drop_caches() if self._drops else ""
 
-    def _restart(self) -> None:
-        """Stop the nodes and start them anew; the cache is dropped while nobody uses their files."""
+    def _restart_cold(self) -> None:
+        """Stop the nodes and start them anew; the kernel's cache is dropped while nobody uses their files."""
         self._nodes.stop()
         self.drop_caches()
         self._nodes.start()
