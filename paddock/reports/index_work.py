@@ -103,7 +103,11 @@ def work_section(result: Result) -> Section | None:
 
 
 def explanation(result: Result) -> Iterator[str]:
-    """Why a study's effect is there or not, as far as the work of the indices tells; nothing without a study."""
+    """Why a study's effect is there or not, as far as the work of the indices tells; nothing without a study.
+
+    What threads that refresh and merge are seen to save may be no saving: with fewer refreshes it is the threads that
+    index which write full buffers. So the processor time of the nodes, which has all of it, stands beside that.
+    """
     name = result.tournament.baseline
     base = work_of(result, name)
     claims = [one for one in compared(result) if one.metric == result.main.metric.name]
@@ -111,21 +115,21 @@ def explanation(result: Result) -> Iterator[str]:
         return
     for one in claims:
         work = work_of(result, one.contender)
-        if work is None:
+        if work is None or not work.cpu_seconds:
             continue
-        saved = base.seconds - work.seconds
-        share = saved / base.cpu_seconds
-        rate = f"{numbers.ratio(1 / (1 - share))} times the rate" if share < 1 else "any rate"
-        less = "less" if saved >= 0 else "more"
-        measured = "not measured"
+        saved, cpu = base.seconds - work.seconds, work.cpu_seconds / base.cpu_seconds
+        less, measured = "less" if saved >= 0 else "more", "not measured"
         if one.ratio is not None:
-            measured = f"{numbers.ratio(one.ratio)} ({numbers.interval(one.low, one.high)}) was measured"
+            limits = numbers.interval(one.low, one.high)
+            interval = "too few pairs for an interval" if limits == numbers.UNBOUNDED else limits
+            measured = f"{numbers.ratio(one.ratio)} ({interval}) was measured"
         yield (
             f"{one.contender}: per million documents {numbers.figure(work.refresh_seconds)} s in refreshes, "
             f"{numbers.figure(work.merge_seconds)} s in merges and {numbers.figure(work.flush_seconds)} s in flushes, "
             f"for {name} {numbers.figure(base.refresh_seconds)}, {numbers.figure(base.merge_seconds)} and "
-            f"{numbers.figure(base.flush_seconds)} s: {numbers.figure(abs(saved))} s {less}, "
-            f"{numbers.share(abs(share), 1)} of the {numbers.figure(base.cpu_seconds)} s of processor time that the "
-            f"nodes took for {name}. Where the processor is the limit, that makes about {rate}; "
-            f"{numbers.ratio(one.claimed)} was published and {measured}."
+            f"{numbers.figure(base.flush_seconds)} s: {numbers.figure(abs(saved))} s {less} "
+            f"by the clock of their threads. All processor time of the nodes was {numbers.figure(work.cpu_seconds)} s, "
+            f"for {name} {numbers.figure(base.cpu_seconds)} s ({numbers.change(cpu)}): where the processor is the "
+            f"limit, that makes {numbers.ratio(1 / cpu)} times the rate. {numbers.ratio(one.claimed)} was published "
+            f"and {measured}."
         )
