@@ -74,10 +74,13 @@ class KeptStep:
 def scrubbed(text: str) -> str:
     """The same without folders, users and names of this machine."""
     home = Path.home()
-    places = {str(paths.PROJECT): "~/paddock", str(paths.rally_folder().parent): "~", str(home): "~"}
+    checkouts = {str(paths.PROJECT), *re.findall(r"--team-path=(/[^\s'\"]+)", text)}  # it may be another one's
+    places = {str(paths.rally_folder().parent): "~", str(home): "~"} | dict.fromkeys(checkouts, "~/paddock")
     # The longest first: a project lies in a home.
     for place in sorted((one for one in places if len(one) > 1), key=len, reverse=True):
         text = re.sub(rf"{re.escape(place)}(?![\w.-])", places[place], text)
+    for inside, place in ((r"\.venv", "~/paddock"), (r"\.rally", "~")):  # of another checkout, another home
+        text = re.sub(rf"(?<![\w~.-])/[^\s'\"=:,]*?/(?={inside}\b)", f"{place}/", text)
     if (host := platform.node()) and len(host) > 2:
         text = re.sub(rf"(?<![\w.-]){re.escape(host)}(?![\w.-])", "this-machine", text)
     user = os.environ.get("USER", "")

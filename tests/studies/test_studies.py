@@ -179,6 +179,12 @@ def test_only_whole_names_are_taken_out(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("RALLY_HOME", "/srv/rally")
     monkeypatch.setenv("USER", "me")
     assert scrubbed("on node, node-1 and my.node") == "on this-machine, node-1 and my.node"
+    assert scrubbed("J=/opt/x/.venv/bin '/data/y/.rally/z' ~/paddock/.venv/a") == (
+        "J=~/paddock/.venv/bin '~/.rally/z' ~/paddock/.venv/a"
+    )
+    assert scrubbed("--track-path=/opt/x/tracks/a --team-path=/opt/x") == (
+        "--track-path=~/paddock/tracks/a --team-path=~/paddock"
+    )
     assert scrubbed("/home/me/x /home/meme/x /srv/rally/.rally") == "~/x /home/meme/x ~/.rally"
 
 
