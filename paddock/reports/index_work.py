@@ -96,8 +96,8 @@ def work_section(result: Result) -> Section | None:
     )
     table = Table("Per million documents, over the laps that count", headers, rows, tuple(range(1, len(headers))))
     text = (
-        "Times are by the clock of the threads that refresh, merge and flush, waiting included: it took as much processor "
-        "time at most. Replicas do the same again and are in the figures."
+        "Times are by the clock of the threads that refresh, merge and flush, waiting included: it took as much "
+        "processor time at most. Replicas do the same again and are in the figures."
     )
     return Section("What the indices did meanwhile", (text,), tables=(table,), items=tuple(explanation(result)))
 
