@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from invoke import Context
@@ -93,6 +94,8 @@ def studies(
         hold(listed.unfinished(name or None), ChainOptions(), True, json)
     elif name:
         asked = {one.name: getattr(options, one.name) for one in fields(StudyOptions)}
+        if options.contender_hosts:  # it may be gone on with from another folder
+            asked["contender_hosts"] = str(Path(options.contender_hosts).expanduser().absolute())
         hold(listed.chain_of(name), ChainOptions(**asked), False, json)
     elif options != StudyOptions():
         raise UsageError("Which study? ./inv studies lists them, and 'all' is all of them.")
