@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from paddock.chains import ChainOptions
-from paddock.chains.files import chain_names, find_chain_file, read_chain
+from paddock.chains.files import STUDIES, chain_names, find_chain_file, read_chain
 from paddock.chains.model import Chain
 from paddock.chains.run import preview
 from paddock.chains.store import StoredChain, chain_ids, read_journal
@@ -84,7 +84,8 @@ def unfinished(name: str | None) -> str:
     """
     if name in chain_ids():
         return str(name)
-    wanted = None if name in (None, "", "latest") else STUDIES_CALLED.get(str(name)) or chain_of(str(name))
+    # All studies together are called otherwise in their journal than they are asked for.
+    wanted = None if name in (None, "", "latest") else STUDIES if name == ALL else chain_of(str(name))
     for one in reversed(chain_ids()):
         history = read_journal(StoredChain(one).journal)
         if history.header and history.stopped is None:
@@ -92,10 +93,6 @@ def unfinished(name: str | None) -> str:
             if chain.study and wanted in (None, chain.name):
                 return one
     raise UsageError("No study is left to resume: './inv studies NAME' begins one, and ./inv studies lists them.")
-
-
-# What the chain of all studies is called in its journal.
-STUDIES_CALLED = {ALL: "studies"}
 
 
 def rows(known: Sequence[Study], experience: Experience, kept: dict[str, str]) -> list[list[str]]:
