@@ -21,6 +21,7 @@ from paddock.command_line.lists import (
 from paddock.command_line.queries import queries
 from paddock.command_line.races import compare, race, report, tournament
 from paddock.command_line.sentences import check_words
+from paddock.command_line.studies import studies
 
 namespace = Collection(
     race,
@@ -29,6 +30,7 @@ namespace = Collection(
     chain,
     chains,
     tune,
+    studies,
     results,
     report,
     compare,

@@ -27,6 +27,7 @@ class ChainOptions:
     """The options of ``./inv chain`` and ``./inv tune``; what is not said, the file says."""
 
     budget: Annotated[float | None, "minutes for all steps together"] = None
+    quick: Annotated[bool, "hold the quick form of every tournament"] = False
     dry_run: Annotated[bool, "show the steps, their minutes and what they can resolve, and do nothing"] = False
     track: Annotated[str | None, "what is indexed (./inv tracks); the track of the corpus that --corpus names"] = None
     corpus: Annotated[str | None, "what is indexed: a recipe of the track or an imported corpus (./inv corpora)"] = None
@@ -44,4 +45,10 @@ class ChainOptions:
     apart: Annotated[bool, "start contenders that differ at the node one after the other"] = False
     port: Annotated[int, "HTTP port of the node that is started (39200)", 1, LARGEST_PORT] = DEFAULT_HTTP_PORT
     data_path: Annotated[str | None, "put the node's data into a folder of its own in this one"] = None
+    data_paths: Annotated[
+        Mapping[str, Any], "contenders more, where data paths are compared: name:folder,name:folder"
+    ] = field(default_factory=dict)
+    contender_hosts: Annotated[
+        str | None, "a .yml file of clusters that are there, by the names of the contenders that are held on them"
+    ] = None
     prices: Annotated[str | None, "a file of prices (docs/costs.md): what is compared costs in money, too"] = None

@@ -14,6 +14,7 @@ from paddock.chains import ChainOptions, carrying, files, store
 from paddock.chains.model import (
     FAILED,
     FINAL,
+    HELD,
     INTERRUPTED,
     NO_WINNER,
     RACED,
@@ -177,7 +178,7 @@ def _tournament(task: Task, keep: Keep, preparing: Prepare) -> Outcome:
     begun = tournament_begun_with(task.file) if task.file else None
     try:
         if begun is None:
-            options = files.tournament_options(task.options, task.begun.built_on, seed=task.seed)
+            options = files.step_options(task.step, task.options, task.begun.built_on, seed=task.seed)
             result = run_tournament(str(task.file), options, preparing, keep)
         elif begun.ended_because() is None:
             result = run_tournament(begun.id, TournamentOptions(resume=True), preparing, keep)
@@ -195,7 +196,8 @@ def _tournament(task: Task, keep: Keep, preparing: Prepare) -> Outcome:
             raise
         return Outcome(FAILED, str(error), held.id if held else None)
     keep(result)
-    return outcome_of(result)
+    outcome = outcome_of(result)
+    return Outcome(HELD, "", result.id) if task.step.whole and outcome.kind != FAILED else outcome
 
 
 def outcome_of(result: Result) -> Outcome:
@@ -318,10 +320,10 @@ def _figures(race_id: str) -> dict[str, str]:
         record: RaceRecord = race_record(summary, read_record(race_file(race_id)))
     except UsageError:
         return {}
-    found = {}
+    found = {one.name: one.text for one in record.summary.race.figures if not isinstance(one.figure, Missing)}
     for bulk in record.summary.bulk_tasks:
         for one in bulk.figures:
-            if one.short and not isinstance(one.figure, Missing):
+            if (one.short or one.name == "documents") and not isinstance(one.figure, Missing):
                 found[f"{bulk.name}, {one.name}"] = one.text
     for request in record.summary.request_tasks:
         for one in request.figures:
@@ -350,6 +352,10 @@ def render_preview(chain: Chain, expected: Preview) -> str:
     lines += [f"{row[0]}: {row[4]}" for row in rows if row[4]]
     if expected.steps[-1][0].name == FINAL:
         lines.append(f"{FINAL} is held if a step finds anything; its two are stand-ins here, until it is known what.")
+    if chain.study:
+        whole = sum(minutes or 0.0 for _, minutes, _ in expected.steps)
+        lines.append(f"About {whole:.0f} minutes in all; --resume goes on with what was cut off.")
+        return "\n".join(lines)
     lines.append(
         f"The budget is {chain.budget_minutes:g} minutes; what a step leaves of its own goes to those after it."
     )

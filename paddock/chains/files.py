@@ -24,14 +24,17 @@ from paddock.structured_files import read_yaml
 from paddock.tournaments import TournamentOptions
 from paddock.tournaments.files import FOLDER as TOURNAMENTS
 from paddock.tournaments.files import find_file as find_tournament_file
-from paddock.tournaments.files import line_with, placed, read_tournament, tournament_names
+from paddock.tournaments.files import line_with, read_tournament, tournament_names
 from paddock.tournaments.model import Tournament
+from paddock.tournaments.placed import compares_data_paths, whole_paths
 from paddock.tracks import check_parameters, load_track, read_parameters, track_names
 
 # Not beside the tournaments themselves: what lies there is taken for one.
 FOLDER = TOURNAMENTS / "chains"
 DEFAULT_TRACK = "apache"
 LONGEST = 100_000  # minutes
+# What several studies together are called.
+STUDIES = "studies"
 # Of the last tournament; its blocks and starts are made to fit the minutes that are left.
 _FINAL: Mapping[str, Any] = {
     "description": "What the chain found, and what there was before",
@@ -56,20 +59,23 @@ def read_chain(name: str, options: ChainOptions | None = None) -> tuple[Chain, P
 
     Every step is read and checked; what comes back holds the contents of their tournament files.
 
-    :param name: of a chain of the project, a file, or names of tournaments with commas between them.
+    :param name: of a chain of the project, a file, or names of tournaments, or of studies, with commas between them.
     :raises UsageError: if there is no such thing, or the options contradict it.
     :raises FileError: if a file is wrong.
     """
     options = options or ChainOptions()
-    if "," in name:
+    path: Path | None = None
+    content: dict[str, Any]
+    if "," in name and separated(name) and set(separated(name)) <= set(chain_names()):
+        content = _together([read_yaml(find_chain_file(one), "chain") for one in separated(name)])
+    elif "," in name:
         names = separated(name)
         if not names:
             raise UsageError("Which tournaments? Write their names with commas between them, heap,index-buffer.")
-        content: dict[str, Any] = {
+        content = {
             "question": f"What do {', '.join(names)} come to, one after the other?",
             "steps": [{"tournament": one} for one in names],
         }
-        path = None
     else:
         path = find_chain_file(name)
         content = read_yaml(path, "chain")
@@ -80,11 +86,16 @@ def read_chain(name: str, options: ChainOptions | None = None) -> tuple[Chain, P
     corpus = content.get("corpus")
     track = options.track or content.get("track") or (track_of(corpus) if corpus and not options.corpus else None)
     default = Settings(options.car, options.car_params, {}, options.params, _node(options))
+    study = content.get("study", "")
     steps: list[Step] = []
     for told in content["steps"]:
-        steps.append(_step(place, told, track, corpus, [one.name for one in steps]))
+        before = [one.name for one in steps]
+        if study:
+            steps.append(_step_of_study(place, told, before, options.quick))
+        else:
+            steps.append(_step(place, told, track, corpus, before, options.quick))
     final = None
-    if content.get("final") is not False:
+    if content.get("final") is not False and not study:
         told = dict(content.get("final", {}))
         own = {"track": track or _track_of(steps), **_FINAL, **_shared(steps), **told, "budget_minutes": 60}
         own.pop("weight", None)
@@ -93,14 +104,14 @@ def read_chain(name: str, options: ChainOptions | None = None) -> tuple[Chain, P
         names_before = tuple(one.name for one in steps if one.tournament)
         weight = float(told.get("weight", 1.0))
         final = Step(FINAL, FINAL, own, weight=weight, winners_of=names_before)
-    budgets = [float(one.content["budget_minutes"]) if one.tournament else one.minutes for one in steps]
+    budgets = [_budget(one, options.quick) for one in steps]
     minutes = options.budget
     if minutes is None:
         minutes = content.get("budget_minutes", sum(budgets) + (60 if final else 0))
     elif not 0 < minutes <= LONGEST:
         raise UsageError(f"--budget wants minutes, more than 0 and at most {LONGEST:,}, not {minutes:g}.")
     chain = Chain(
-        name=path.stem if path else "-".join(one.name for one in steps)[:60],
+        name=path.stem if path else STUDIES if study else "-".join(one.name for one in steps)[:60],
         question=content["question"],
         budget_minutes=minutes,
         steps=tuple(steps),
@@ -109,10 +120,34 @@ def read_chain(name: str, options: ChainOptions | None = None) -> tuple[Chain, P
         default=default,
         notes=tuple(content.get("notes", ())),
         checksum=checksum(path) if path else "",
+        study=study,
     )
     held = _check(place, chain, options)
     left_out = (_default_left_out(chain, held[one.name]) for one in chain.steps if one.name in held)
     return replace(chain, notes=(*chain.notes, *(note for note in left_out if note))), path
+
+
+def _together(studies: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Several studies as one chain.
+
+    :raises UsageError: if one of them is a chain that carries winners on.
+    """
+    if not all(one.get("study") for one in studies):
+        raise UsageError("Chains cannot be put together, only studies: hold them one after the other.")
+    return {
+        "question": " ".join(one["question"] for one in studies),
+        "study": "; ".join(dict.fromkeys(one["study"] for one in studies)),
+        "notes": [note for one in studies for note in one.get("notes", ())],
+        "steps": [step for one in studies for step in one["steps"]],
+    }
+
+
+def _budget(step: Step, quick: bool) -> float:
+    """The minutes that a step takes at most, by its own file."""
+    if not step.tournament:
+        return step.minutes
+    short = step.content.get("quick", {}) if step.whole and quick else {}
+    return float(short.get("budget_minutes", step.content["budget_minutes"]))
 
 
 def find_chain_file(name_or_path: str) -> Path:
@@ -122,7 +157,7 @@ def find_chain_file(name_or_path: str) -> Path:
     """
     if name_or_path.endswith((".yml", ".yaml")) or "/" in name_or_path:
         return Path(name_or_path).expanduser().absolute()
-    if name_or_path in tournament_names():
+    if name_or_path in tournament_names() and name_or_path not in chain_names():
         raise UsageError(
             f"'{name_or_path}' is a tournament, not a chain: './inv tournament {name_or_path}' holds it; names with "
             f"commas between them, such as heap,index-buffer, are a chain."
@@ -165,17 +200,50 @@ def _shared(steps: Sequence[Step]) -> dict[str, Any]:
     }
 
 
-def _step(path: Path, told: Mapping[str, Any], track: str | None, corpus: str | None, before: list[str]) -> Step:
+def _step(
+    path: Path, told: Mapping[str, Any], track: str | None, corpus: str | None, before: list[str], quick: bool
+) -> Step:
     if "race" in told:
-        name = told.get("name") or told["race"].get("challenge", "race")
         race = {**({"track": track} if track else {}), **({"corpus": corpus} if corpus else {}), **told["race"]}
+        name = _race_name(told, race)
         step = Step(name, None, {}, race, minutes=float(told.get("minutes", 3.0)))
     else:
         file = find_tournament_file(told["tournament"])
         name = told.get("name") or file.stem
-        content = _content(path, name, file, told)
+        content = _content(path, name, file, {**told, "quick": True} if quick else told)
         content |= ({"track": track} if track else {}) | ({"corpus": corpus} if corpus else {})
         step = Step(name, told["tournament"], content, weight=float(told.get("weight", 1.0)))
+    _check_names(path, name, told, before)
+    return replace(step, winners_of=tuple(told.get("winners_of", before)), needs=tuple(told.get("needs", ())))
+
+
+def _step_of_study(path: Path, told: Mapping[str, Any], before: list[str], quick: bool) -> Step:
+    """A step that is held as its file says, in the whole form or the quick one; it builds on nothing."""
+    if refused := [one for one in ("changes", "contenders", "grid", "winners_of", "weight") if one in told]:
+        raise FileError(
+            path,
+            f"a study's tournaments are held as their files say, and '{told.get('tournament')}' has {refused[0]} here: "
+            f"write it into its file.",
+            line_with(path, f"{refused[0]}:"),
+        )
+    if "race" in told:
+        short = told.get("quick", {}) if quick else {}
+        race = {**told["race"], **short}
+        race |= {"params": {**told["race"].get("params", {}), **short["params"]}} if "params" in short else {}
+        minutes = told.get("quick_minutes" if quick else "minutes", told.get("minutes", 3.0))
+        step = Step(_race_name(told, race), None, {}, race, minutes=float(minutes))
+    else:
+        file = find_tournament_file(told["tournament"])
+        step = Step(told.get("name") or file.stem, told["tournament"], dict(read_yaml(file, "tournament")))
+    _check_names(path, step.name, told, before)
+    return replace(step, needs=tuple(told.get("needs", ())), whole=True, published=told.get("published", {}))
+
+
+def _race_name(told: Mapping[str, Any], race: Mapping[str, Any]) -> str:
+    return str(told.get("name") or race.get("challenge", "race"))
+
+
+def _check_names(path: Path, name: str, told: Mapping[str, Any], before: list[str]) -> None:
     if name in before or name == FINAL:
         taken = "is that of the last tournament" if name == FINAL else "is that of an earlier step"
         raise FileError(path, f"the name '{name}' {taken}: give the step another one with 'name'.")
@@ -188,13 +256,14 @@ def _step(path: Path, told: Mapping[str, Any], track: str | None, corpus: str | 
                     f"{', '.join(before) or 'none, as it is the first'}.",
                     line_with(path, other) if path.exists() else None,
                 )
-    return replace(step, winners_of=tuple(told.get("winners_of", before)), needs=tuple(told.get("needs", ())))
 
 
 def _with_places(content: Mapping[str, Any], file: Path) -> dict[str, Any]:
     """The same for a file that lies elsewhere: paths lead where they did."""
     listed = (
-        {"contenders": [placed(one, file.parent) for one in content["contenders"]]} if "contenders" in content else {}
+        {"contenders": [whole_paths(one, file.parent) for one in content["contenders"]]}
+        if "contenders" in content
+        else {}
     )
     return {**content, **listed}
 
@@ -207,7 +276,7 @@ def _content(path: Path, name: str, file: Path, told: Mapping[str, Any]) -> dict
         if not quick:
             raise FileError(path, f"the step '{name}' has 'quick', but {file.name} has no quick form: leave it out.")
         content = _narrowed(path, name, content, quick)
-        content |= {key: value for key, value in quick.items() if key not in ("contenders", "grid")}
+        content |= {key: value for key, value in quick.items() if key not in ("contenders", "grid", "deviations")}
     content = _narrowed(path, name, content, told)
     changes = _with_places(told.get("changes", {}), path)
     if "contenders" in changes:
@@ -256,6 +325,15 @@ def tournament_options(options: ChainOptions, settings: Settings | None = None, 
         **node,
         **more,
     )
+
+
+def step_options(step: Step, options: ChainOptions, settings: Settings | None = None, **more: Any) -> TournamentOptions:
+    """What the tournament of a step is asked for beside its file: that of a study all that the chain is asked for."""
+    if step.whole:
+        more |= {name: getattr(options, name) for name in ("quick", "car", "params", "car_params")}
+        more |= {"data_paths": options.data_paths} if compares_data_paths(step.content) else {}
+        more["contender_hosts"] = options.contender_hosts
+    return tournament_options(options, settings, **more)
 
 
 def write_definition(file: Path, content: Mapping[str, Any], step: Step) -> None:
@@ -313,6 +391,10 @@ def _check(path: Path, chain: Chain, options: ChainOptions) -> dict[str, Tournam
     asked = tournament_options(options)
     for step in chain.steps:
         if not step.tournament:
+            continue
+        if step.whole:
+            tournament = read_step(step, step.content, step_options(step, options))
+            check_parameters(load_track(tournament.track), options.params)
             continue
         if chain.default:  # which is put into a file that is right
             read_step(step, step.content, asked)

@@ -10,8 +10,8 @@ from paddock.tournaments.model import Result
 
 GO_ON, STOP = "go on", "stop"
 # What became of a step.
-WON, NO_WINNER, RACED, FAILED, SKIPPED, NO_TIME, NOTHING_FOUND = (
-    *("won", "no winner", "raced", "failed", "skipped", "no time", "nothing found"),
+WON, NO_WINNER, HELD, RACED, FAILED, SKIPPED, NO_TIME, NOTHING_FOUND = (
+    *("won", "no winner", "held", "raced", "failed", "skipped", "no time", "nothing found"),
 )
 # Why a chain is over; the last one is that of a chain that is not.
 ALL_DONE, STEP_FAILED, INTERRUPTED = "all steps done", "a step failed", "interrupted"
@@ -52,6 +52,8 @@ class Step:
     :param minutes: that a race is expected to take.
     :param winners_of: the steps whose winners it builds on.
     :param needs: the steps without whose success it is not held.
+    :param whole: whether its tournament is held as its file says, whatever the budget: that of a study.
+    :param published: of a race of a study, what was published of it: figure -> text.
     """
 
     name: str
@@ -62,6 +64,8 @@ class Step:
     minutes: float = 3.0
     winners_of: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
+    whole: bool = False
+    published: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,7 @@ class Chain:
     :param default: what the default configuration has, by the options.
     :param notes: sentences that belong beside its result: its author's, and what its steps do not compare.
     :param checksum: SHA-256 of the file; empty for names on the command line.
+    :param study: what was published, and where; empty for a chain that is none.
     """
 
     name: str
@@ -84,13 +89,14 @@ class Chain:
     default: Settings = field(default_factory=Settings)
     notes: tuple[str, ...] = ()
     checksum: str = ""
+    study: str = ""
 
 
 @dataclass(frozen=True)
 class Outcome:
     """What became of a step, as the journal has it.
 
-    :param kind: WON, NO_WINNER, RACED, FAILED, SKIPPED, NO_TIME or NOTHING_FOUND.
+    :param kind: WON, NO_WINNER, HELD (a study's), RACED, FAILED, SKIPPED, NO_TIME or NOTHING_FOUND.
     :param reason: of the last four, a sentence.
     :param result_id: of its tournament or race; None if there is none.
     :param winner: its name, and ``settings`` what it has that the others have not.

@@ -28,7 +28,7 @@ from paddock.console import say
 from paddock.errors import UsageError
 from paddock.plain_values import plain
 from paddock.tournaments.durations import Experience
-from paddock.tournaments.plan import Plan, resolvable
+from paddock.tournaments.plan import Plan, make_plan, resolvable
 from paddock.tracks import read_parameters
 
 
@@ -116,6 +116,8 @@ def _begin(
     stored: StoredChain, journal: ChainJournal, step: Step, options: ChainOptions, experience: Experience
 ) -> Outcome | None:
     """Give a step its minutes and its file, and journal that it begins; the outcome if it cannot."""
+    if step.whole:
+        return _begin_whole(stored, journal, step, options, experience)
     history = journal.history
     chain = history.chain
     built_on = carrying.builds_on(step, winners(history)) if step != chain.final else Settings()
@@ -139,6 +141,30 @@ def _begin(
         return Outcome(FAILED, str(error))
     journal.add("step", step=plain(begun))
     return None
+
+
+def _begin_whole(
+    stored: StoredChain, journal: ChainJournal, step: Step, options: ChainOptions, experience: Experience
+) -> Outcome | None:
+    """Give a step of a study its file as it is; the outcome if it cannot be held."""
+    attempt = journal.history.attempts(step.name) + 1
+    try:
+        if step.tournament:
+            plan = _whole_plan(step, options, experience)
+            file = stored.definition(step.name, attempt)
+            files.write_definition(file, step.content, step)
+            place = str(file.relative_to(stored.folder))
+            begun = Begun(step.name, attempt, round(plan.minutes, 1), place, resolvable(plan))
+        else:
+            begun = Begun(step.name, attempt, step.minutes)
+    except UsageError as error:
+        return Outcome(FAILED, str(error))
+    journal.add("step", step=plain(begun))
+    return None
+
+
+def _whole_plan(step: Step, options: ChainOptions, experience: Experience) -> Plan:
+    return make_plan(files.read_step(step, step.content, files.step_options(step, options)), 1, experience)
 
 
 def _content(step: Step, chain: Chain, history: ChainHistory) -> dict[str, Any]:
@@ -227,6 +253,10 @@ def preview(chain: Chain, options: ChainOptions, experience: Experience) -> Prev
 
     :raises UsageError: if the budget is too short for the first step, or a step cannot be.
     """
+    if chain.study:
+        plans = {one.name: _whole_plan(one, options, experience) for one in chain.steps if one.tournament}
+        minutes_of = {one.name: one.minutes for one in chain.steps} | {name: one.minutes for name, one in plans.items()}
+        return Preview(tuple((one, minutes_of[one.name], plans.get(one.name)) for one in chain.steps))
     nothing = ChainHistory()
     demands, last = _demands(chain, nothing, options, experience)
     budget.check(chain.budget_minutes, demands, last)

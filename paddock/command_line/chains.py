@@ -26,7 +26,8 @@ def _write_tournament(result: Result) -> dict[str, Path]:
     return write_report(result, tournaments_folder() / result.id)
 
 
-def _hold(name: str | None, options: ChainOptions, resume: bool, json: bool) -> None:
+def hold(name: str | None, options: ChainOptions, resume: bool, json: bool) -> None:
+    """Hold a chain, or go on with one, and write its page, that of one that is stopped, too."""
     from paddock.chains.command import run_chain
     from paddock.chains.store import chain_ids, chains_folder
 
@@ -90,7 +91,7 @@ def chain(_context: Context, name: str, options: ChainOptions, resume: bool = Fa
       ./inv chain my/own-chain.yml --corpus our-app
       ./inv chain latest --resume
     """
-    _hold(name, options, resume, json)
+    hold(name, options, resume, json)
 
 
 @task(
@@ -121,11 +122,11 @@ def tune(_context: Context, options: ChainOptions, resume: bool = False, json: b
         for one in reversed([one for one in chain_ids() if one.startswith(tuple(TUNE))]):
             history = read_journal(StoredChain(one).journal)
             if history.header and history.stopped is None and history.header["chain"]["name"] in TUNE:
-                _hold(one, options, resume, json)
+                hold(one, options, resume, json)
                 return
         raise UsageError("No ./inv tune is left to resume: './inv tune' begins one.")
     budget = options.budget or positive_number("--budget", str(DEFAULT_MINUTES)) or DEFAULT_MINUTES
-    _hold(chain_for(budget), replace(options, budget=budget), False, json)
+    hold(chain_for(budget), replace(options, budget=budget), False, json)
 
 
 @task(help={"json": "for machines"})
@@ -144,6 +145,7 @@ def all_chains() -> Listing:
     from paddock.structured_files import read_yaml
 
     files = [(name, read_yaml(find_chain_file(name), "chain")) for name in chain_names()]
+    files = [(name, one) for name, one in files if not one.get("study")]  # which ./inv studies lists
     rows = [[name, len(one["steps"]), f"{one['budget_minutes']:g} min", one["question"]] for name, one in files]
     return Listing(
         [

@@ -26,6 +26,8 @@ from paddock.paths import PROJECT, rally_folder
 from paddock.plain_values import separated
 
 _TAKES_FILES = ("corpus.import", "queries.import")
+# Tasks with a name behind them that may be left out, for which Invoke has no word.
+_MAY_NAME = ("studies",)
 _HELP = {"--help", "-h"}
 
 
@@ -117,6 +119,8 @@ def check_words(namespace: Collection) -> None:
     core = getattr(program, "core", None)
     if core is None:  # the tasks are read by somebody else
         return
+    if core.unparsed[:1] and core.unparsed[0] in _MAY_NAME and not (core.unparsed[1:2] or ["-"])[0].startswith("-"):
+        core.unparsed.insert(1, "--name")
     contexts = copy.deepcopy(namespace).to_contexts()  # which take the texts of help out of the tasks
     if core.unparsed[:1] and core.unparsed[0] in _TAKES_FILES:  # the second file may have the name of a task
         contexts = [each for each in contexts if each.name == core.unparsed[0]]

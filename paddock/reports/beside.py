@@ -1,22 +1,19 @@
-"""What stands beside a verdict: other figures than speed, who is beaten by nobody in both, and a study's figures."""
+"""What stands beside a verdict: other figures than speed, and who is beaten by nobody in both."""
 
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from paddock import numbers
 from paddock.reports import drawing, figures
 from paddock.reports.document import Plot, Section, Table
-from paddock.tournaments.model import EQUIVALENT, FASTER, SLOWER, UNDECIDED, Metric, Published, Result, Verdict
+from paddock.tournaments.model import FASTER, SLOWER, Metric, Result
 
 # From this quotient of largest and smallest on, the axis of prices is logarithmic.
 _WIDE_RANGE = 20
 _LABELLED = 24  # characters of a name beside its mark
-# Published ratios that are listed one by one; of more, a cloud of points is drawn.
-LISTED = 20
 
 
 @dataclass(frozen=True)
@@ -161,145 +158,3 @@ def _unseen(result: Result) -> Iterator[str]:
                 f"{fresh.longest / 1000:.1f} s, the length of a lap, and {fresh.found or 'none'} of them became "
                 f"searchable meanwhile: the median is longer, and it takes longer laps to see it."
             )
-
-
-def published_ratios(published: Published, baseline: str) -> dict[str, float]:
-    """The study's figures as ratios to its own figure for the baseline; empty if that is missing or excluded."""
-    reference = published.figures.get(baseline)
-    if not reference or baseline in published.excluded:
-        return {}
-    return {name: figure / reference for name, figure in published.figures.items() if name not in published.excluded}
-
-
-def study_section(result: Result) -> Section | None:
-    """Published and measured ratios side by side; None without a published study."""
-    published, baseline = result.tournament.published, result.tournament.baseline
-    if published is None:
-        return None
-    claimed = published_ratios(published, baseline)
-    rows = [
-        (verdict, claimed[verdict.contender])
-        for verdict in result.main.verdicts
-        if verdict.ratio and verdict.ratio > 0 and claimed.get(verdict.contender, 0) > 0
-    ]
-    paragraphs = [f"Source: {published.source}."]
-    if not claimed:
-        paragraphs.append(
-            f"The study has no usable figure for the baseline {baseline}, so there are no ratios to compare."
-        )
-    elif rows:
-        paragraphs.append(_agreement(result, rows))
-    paragraphs.append("Absolute rates depend on the machine; the ratio and its direction are the claim.")
-    items = (
-        *(f"Deviation from the study: {text}" for text in published.deviations),
-        *(
-            f"Left out: {name}, published as {published.figures.get(name, '?')} {published.unit}: {why}"
-            for name, why in published.excluded.items()
-        ),
-        *(f"Standard deviation left out: {name}: {why}" for name, why in published.excluded_sds.items()),
-    )
-    table = _study_table(result, published, claimed)
-    plots = (_study_plot(result, rows, table),) if rows else ()
-    return Section("Published and measured", tuple(paragraphs), plots, () if plots else (table,), items)
-
-
-_Rows = Sequence[tuple[Verdict, float]]  # with the published ratio
-
-
-def _finding(result: Result, verdict: Verdict | None, claimed: float) -> str:
-    """Whether the measurement shows the study's effect."""
-    if verdict is None or verdict.ratio is None:
-        return "not measured"
-    if verdict.verdict == UNDECIDED:
-        return "undecided here"
-    small = abs(math.log(claimed)) <= math.log1p(result.tournament.margin)
-    if verdict.verdict == EQUIVALENT:
-        return "no effect in either" if small else "no effect here"
-    if small:
-        return "an effect only here"
-    return "same direction" if (claimed > 1) == (verdict.ratio > 1) else "opposite direction"
-
-
-def _agreement(result: Result, rows: _Rows) -> str:
-    """How often the measurement shows what the study found, in a sentence."""
-    counts = Counter(_finding(result, verdict, published) for verdict, published in rows)
-    listed = ", ".join(f"{finding} {count}" for finding, count in counts.items())
-    return f"Of {numbers.plural(len(rows), 'published ratio')} that can be compared: {listed}."
-
-
-def _study_table(result: Result, published: Published, claimed: Mapping[str, float]) -> Table:
-    baseline, ratios_here = result.tournament.baseline, figures.ratios(result)
-    verdicts, means = {one.contender: one for one in result.main.verdicts}, figures.means(result.main)
-    # Between seconds, because studies state that of their monitor's samples.
-    sds = figures.second_sds(result) if published.sds else {}
-    rows = []
-    for name in figures.contenders(result):
-        if name not in published.figures:
-            continue
-        verdict = verdicts.get(name)
-        finding = numbers.NOTHING
-        if name in published.excluded or name == baseline:
-            finding = "left out" if name in published.excluded else "baseline"
-        elif name in claimed:
-            finding = _finding(result, verdict, claimed[name])
-        cells = {
-            "contender": name,
-            f"published, {published.unit}": numbers.figure(published.figures[name]),
-            "published sd": numbers.figure(published.sds.get(name)),
-            "published ratio": numbers.ratio(claimed.get(name)),
-            f"measured, {figures.label(result.main.metric)}": numbers.figure(means.get(name)),
-            "measured sd between seconds": numbers.figure(sds.get(name)),
-            "measured ratio": numbers.ratio(ratios_here.get(name)),
-            "interval": numbers.NOTHING,
-            "finding": finding,
-        }
-        if verdict and verdict.ratio is not None:
-            cells["interval"] = numbers.interval(verdict.low, verdict.high)
-        rows.append({head: cell for head, cell in cells.items() if published.sds or " sd" not in head})
-    caption = f"Published and measured, as ratios to {baseline}"
-    headers = tuple(rows[0]) if rows else ("contender",)
-    return Table(caption, headers, tuple(tuple(row.values()) for row in rows), tuple(range(1, len(headers) - 1)))
-
-
-def _study_plot(result: Result, rows: _Rows, table: Table) -> Plot:
-    title = f"Published and measured ratios to {result.tournament.baseline}"
-    parts = [
-        f"{verdict.contender}: published {numbers.ratio(published)}, measured {numbers.ratio(verdict.ratio)} "
-        f"(interval {numbers.interval(verdict.low, verdict.high)})."
-        for verdict, published in rows[:LISTED]
-    ]
-    if len(rows) > LISTED:
-        parts = [_agreement(result, rows), *parts, "The table has the others."]
-    drawn = _side_by_side(rows) if len(rows) <= LISTED else _cloud(rows)
-    return Plot("published", title, " ".join(parts), drawn, table)
-
-
-def _side_by_side(rows: _Rows) -> str:
-    """A line per contender with a diamond (published) and a disc with its interval (measured)."""
-    drawn = []
-    for verdict, published in rows:
-        here, there = f"measured {numbers.ratio(verdict.ratio)}", f"published {numbers.ratio(published)}"
-        name, measured = verdict.contender, verdict.ratio or 0.0
-        intervals = (
-            drawing.Interval(measured, verdict.low, verdict.high, "circle", "series-1", f"{name}: {here}"),
-            drawing.Interval(published, 0, math.inf, "diamond", "series-2 hollow", f"{name}: {there}"),
-        )
-        drawn.append(drawing.Row(name, f"{there}, {here}", intervals))
-    entries = [("published", "diamond", "series-2 hollow"), ("measured here", "circle", "series-1")]
-    return drawing.rows_of_ratios(drawn, 0.0, "ratio to the baseline", drawing.legend(entries))
-
-
-def _cloud(rows: _Rows) -> str:
-    """A point per contender: published ratio to the right, measured one upwards; on the line they agree."""
-    points = [(published, verdict.ratio or 0.0, verdict.contender) for verdict, published in rows]
-    both = drawing.ratios([value for *ends, _ in points for value in ends], 0.02, 5)
-    panel = drawing.Panel(both, both, 340, "measured ratio", "published ratio to the baseline")
-    panel.line([(both.low, both.low), (both.high, both.high)], "muted dashed thin")
-    panel.upright(1, "one")
-    panel.flat(1, "one")
-    for published, measured, name in points:
-        shape, kind = ("circle", "series-1") if (published > 1) == (measured > 1) else ("cross", "series-2")
-        hover = f"{name}: published {numbers.ratio(published)}, measured {numbers.ratio(measured)}"
-        panel.mark(published, measured, shape, kind, hover)
-    entries = [("same direction", "circle", "series-1"), ("other direction", "cross", "series-2")]
-    return drawing.panels([panel.html()], drawing.legend(entries))

@@ -38,6 +38,7 @@ from paddock.reports.document import (
     text_table,
 )
 from paddock.reports.drawing import Row, legend, rows_of_ratios
+from paddock.reports.study_page import build_study, study_headline
 from paddock.reports.verdicts import LOOKS, ratio_row
 from paddock.tournaments.model import EQUIVALENT, FASTER, SLOWER, UNDECIDED, Verdict
 
@@ -50,6 +51,8 @@ _SHOWN = 30
 
 def build(result: ChainResult) -> Report:
     """The page; the claim first, then what to copy, then how it came about."""
+    if result.chain.study:
+        return build_study(result)
     sections = (
         _apply(result),
         _final(result),
@@ -99,6 +102,8 @@ def is_proven(result: ChainResult) -> bool:
 
 def headline(result: ChainResult) -> str:
     """The chain's answer."""
+    if result.chain.study:
+        return study_headline(result)
     over = sum(one.outcome is not None for one in result.steps)
     if result.stopped != ALL_DONE and over < len(result.steps):
         begin = f"Not finished: {over} of {numbers.plural(len(result.steps), 'step')} came to an end. "
@@ -358,7 +363,7 @@ def render_terminal(result: ChainResult, width: int = 100) -> str:
     rows = tuple(tuple(row[column] for column in columns) for row in tried.rows)
     heads = tuple(tried.headers[column] for column in columns)
     blocks.append(text_table(Table("", heads, rows, (3, 4)[: len(columns) - 3]), width))
-    if result.apply:
+    if result.apply and not result.chain.study:
         word = "Apply this" if is_proven(result) else "What the steps found, not proven as a whole"
         options = " ".join(f"{name} {_quoted(text)}" for name, text in result.apply.items())
         blocks.append(f"{word}:\n  {options}")

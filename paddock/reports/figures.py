@@ -10,9 +10,9 @@ from typing import Any
 
 from paddock.plain_values import built, plain
 from paddock.tournaments import pairing
-from paddock.tournaments.files import cell_name
 from paddock.tournaments.model import FASTER, Absolute, Lap, Metric, MetricResult, Result, Tournament, Verdict
 from paddock.tournaments.pairing import Freshness, Pair
+from paddock.tournaments.published import cell_name
 
 
 def common_factors(result: Result) -> dict[str, object]:
@@ -148,10 +148,20 @@ def second_spread(laps: Sequence[Lap]) -> float | None:
     return stdev(seconds) if len(seconds) > 1 else None
 
 
-def second_sds(result: Result) -> dict[str, float]:
+def second_sds(result: Result, warm_up: bool = False) -> dict[str, float]:
     """Standard deviation of the whole seconds inside the laps that count, in docs/s, by contender.
 
     A contender whose laps are too short to hold two whole seconds has none.
+
+    :param warm_up: whether those of the warm-up count, too.
     """
-    longer = {name: [lap for lap in counting_laps(result, name) if len(lap.rates) > 1] for name in contenders(result)}
-    return {name: sd for name, laps in longer.items() if (sd := second_spread(laps)) is not None}
+    laps = laps_with_warm_up(result) if warm_up else counting_laps(result)
+    longer = {
+        name: [lap for lap in laps if lap.contender == name and len(lap.rates) > 1] for name in contenders(result)
+    }
+    return {name: sd for name, own in longer.items() if (sd := second_spread(own)) is not None}
+
+
+def laps_with_warm_up(result: Result) -> list[Lap]:
+    """Laps that count and those of the warm-up, void ones left out."""
+    return [lap for lap in result.laps if lap.void is None]

@@ -27,8 +27,11 @@ from paddock.reports.drawing import (
     shape,
     shortened,
 )
+from paddock.statistics.curves import find_knee, fit_logarithm
 from paddock.tournaments.model import Result
 
+# A knee is where a mean is within this share of the highest one.
+KNEE = 0.05
 # What stands in a cell whose figure is left out.
 LEFT_OUT = "†"
 
@@ -247,7 +250,11 @@ def _section(result: Result, grid: Grid, number: int) -> Section:
             stated_sd = _stated(f"Published standard deviation, {unit}", published.sds, published.excluded_sds, cells)
             seconds = _between_seconds(result, f"Measured standard deviation between seconds, docs/s{where}")
             maps += [(stated_sd, "published-sd"), (seconds, "sd")]
-            texts += _spread_texts(stated, stated_sd, measured, seconds) if result.main.metric.unit == "docs/s" else []
+            spreads_of = [(stated, stated_sd), (measured, seconds)]
+            if published.counts_warm_up:
+                spreads_of.append(_with_warm_up(result, cells, where))
+                maps.append((spreads_of[-1][1], "sd-warm-up"))
+            texts += _spread_texts(spreads_of, measured, seconds) if result.main.metric.unit == "docs/s" else []
     else:
         spreads = _spreads(result, where)
         maps += [(spreads, "sd")] if spreads.values else []
@@ -256,7 +263,48 @@ def _section(result: Result, grid: Grid, number: int) -> Section:
     for along, by, name in ((grid.across, grid.down, "across"), (grid.down, grid.across, "down")):
         title = f"Mean {metric} over {along}, a line per {by}{where}"
         plots.append(line_plot(grid, means, title, f"lines-{name}-{number}", turned=name == "down"))
-    return Section(f"{grid.across} x {grid.down}{where}", tuple(texts), tuple(plots))
+    curves = [text for layer in means for text in _curve_texts(grid, layer)]
+    return Section(f"{grid.across} x {grid.down}{where}", tuple(texts), tuple(plots), items=tuple(curves))
+
+
+def _with_warm_up(result: Result, cells: set[str], where: str) -> tuple[Layer, Layer]:
+    """Means and standard deviations with the laps of the warm-up, as a study has them that counted its own."""
+    laps = [lap for lap in figures.laps_with_warm_up(result) if lap.contender in cells]
+    rates: dict[str, list[float]] = {}
+    for lap in laps:
+        rates.setdefault(lap.contender, []).append(lap.docs_per_second)
+    source = "measured here with the warm-up"
+    means = {name: sum(of) / len(of) for name, of in rates.items()}
+    title = f"Measured standard deviation between seconds, warm-up included, docs/s{where}"
+    return (
+        Layer(f"Measured mean, warm-up included, docs/s{where}", means, source),
+        Layer(title, figures.second_sds(result, warm_up=True), source, missing=_TOO_SHORT),
+    )
+
+
+def _curve_texts(grid: Grid, layer: Layer) -> list[str]:
+    """The knee, and the logarithm through the line with least of the other factor; none unless both are numbers."""
+    if not all(isinstance(one, (int, float)) for one in (*grid.columns, *grid.rows)):
+        return []
+    who = f"{layer.source[0].upper()}{layer.source[1:]}: " if layer.source else ""
+    texts = []
+    knee = find_knee({(column, row): value for value, column, row in layer.known(grid)}, KNEE)
+    if knee is not None:
+        near = "; ".join(f"{grid.across} {column} with {grid.down} {row}" for column, row in knee.near)
+        texts.append(
+            f"{who}within {numbers.margin(KNEE)} of the highest mean ({numbers.figure(knee.highest)} at {grid.across} "
+            f"{knee.best[0]:g}, {grid.down} {knee.best[1]:g}) with least: {near}."
+        )
+    for one in (grid, grid.turned()):
+        line = [(float(column), layer.value(one, column, one.rows[0])) for column in one.columns]
+        fitted = fit_logarithm([(x, y) for x, y in line if y is not None])
+        if fitted is not None:
+            texts.append(
+                f"{who}at {one.down} {one.rows[0]} the mean follows {numbers.figure(fitted.offset)} "
+                f"{'+' if fitted.slope >= 0 else '-'} {numbers.figure(abs(fitted.slope))} x ln({one.across}), which "
+                f"explains {numbers.share(fitted.explained)} of how {numbers.plural(fitted.points, 'mean')} differ."
+            )
+    return [text[0].upper() + text[1:] for text in texts]
 
 
 def _stated(title: str, found: Mapping[str, float], excluded: Mapping[str, str], cells: set[str]) -> Layer:
@@ -266,15 +314,18 @@ def _stated(title: str, found: Mapping[str, float], excluded: Mapping[str, str],
     return Layer(title, figures_of, PUBLISHED, left_out, missing=_NOT_PUBLISHED)
 
 
-def _spread_texts(means: Layer, sds: Layer, measured: Layer, seconds: Layer) -> list[str]:
-    """What share of the mean the standard deviation is, there and here, and where it could not be measured."""
+def _spread_texts(spreads_of: Sequence[tuple[Layer, Layer]], measured: Layer, seconds: Layer) -> list[str]:
+    """What share of the mean the standard deviation is, there and here, and where it could not be measured.
+
+    :param spreads_of: means and standard deviations that belong together.
+    """
     clauses = []
-    for mean, layer in ((means, sds), (measured, seconds)):
+    for mean, layer in spreads_of:
         shares = [sd / mean.values[name] for name, sd in layer.values.items() if mean.values.get(name, 0) > 0]
         if shares:
             low, high = numbers.share(min(shares)), numbers.share(max(shares))
             clauses.append(f"{low if low == high else f'{low} to {high}'} of the mean as {layer.source}")
-    texts = [f"The standard deviation between seconds is {' and '.join(clauses)}."] if clauses else []
+    texts = [f"The standard deviation between seconds is {_listed(clauses)}."] if clauses else []
     short = [name for name in measured.values if name not in seconds.values]
     if short:
         texts.append(
@@ -282,6 +333,10 @@ def _spread_texts(means: Layer, sds: Layer, measured: Layer, seconds: Layer) -> 
             f"deviation between seconds is not known there: more documents per lap would tell."
         )
     return texts
+
+
+def _listed(clauses: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(clauses[:-1]), clauses[-1]]))
 
 
 def _spreads(result: Result, where: str) -> Layer:

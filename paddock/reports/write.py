@@ -18,11 +18,14 @@ from paddock.errors import FileError, UsageError
 from paddock.plain_values import built, plain
 from paddock.race.circumstances import with_short_checksums
 from paddock.reports import figures, sentences
-from paddock.reports.beside import price_section, study_section
+from paddock.reports.beside import price_section
 from paddock.reports.cost import cost_table, tournament_costs
 from paddock.reports.document import Report, Section, Table, glossary, keep, render_html, render_markdown, text_table
 from paddock.reports.grids import grid_sections
+from paddock.reports.index_work import work_section
 from paddock.reports.laps import pairs_section, seconds_section, throughput_section, void_section
+from paddock.reports.rates import rates_section
+from paddock.reports.study import study_section
 from paddock.reports.verdicts import (
     absolute_section,
     absolute_table,
@@ -32,9 +35,9 @@ from paddock.reports.verdicts import (
     verdict_table,
 )
 from paddock.structured_files import read_json
-from paddock.tournaments.files import cell_name
 from paddock.tournaments.headroom import headroom_facts
 from paddock.tournaments.model import FASTER, SLOWER, UNDECIDED, Result
+from paddock.tournaments.published import cell_name
 
 _NOTES = 2  # are seen at once, the most important ones; the others where one asks for them
 
@@ -62,11 +65,13 @@ def build(result: Result) -> Report:
         pairs_section(result),
         study_section(result),
         *grid_sections(result),
+        rates_section(result),
         throughput_section(result),
         Section("How it went", items=(sentences.course(result), *result.notes), shown=1 + _NOTES),
         apply_section(result),
         tournament_costs(result),
         price_section(result),
+        work_section(result),
         absolute_section(result),
         seconds_section(result),
         void_section(result),

@@ -3,7 +3,8 @@
 Here is what enters, TournamentOptions; what leaves is the Result of model.
 
 model         what passes between the layers: definition, laps, result
-files         tournament files (tournaments/*.yml) and options -> definition, checked; a study's published figures
+files         tournament files (tournaments/*.yml) and options -> definition, checked; placed: what options add
+published     a study's figures, as a tournament file has them; studies: what was measured beside them
 clusters      contenders -> the clusters that they run on, side by side
 checks        what a tournament cannot be, in its file or where it is held
 schedule      definition + seed -> the order of everything
@@ -74,4 +75,10 @@ class TournamentOptions:
         int, "HTTP port of the node that is started (39200); more nodes get those that follow", 1, LARGEST_PORT
     ] = DEFAULT_HTTP_PORT
     data_path: Annotated[str | None, "put the node's data into a folder of its own in this one"] = None
+    data_paths: Annotated[
+        Mapping[str, Any], "contenders more, where data paths are compared: name:folder,name:folder"
+    ] = field(default_factory=dict)
+    contender_hosts: Annotated[
+        str | None, "a .yml file of clusters that are there, by the names of the contenders that are held on them"
+    ] = None
     prices: Annotated[str | None, "a file of prices (docs/costs.md): what contenders cost in money, too"] = None

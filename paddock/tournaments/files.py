@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -18,9 +17,11 @@ from paddock.tournaments import TournamentOptions
 from paddock.tournaments.checks import OWN_PARAMETERS, overridden, problems
 from paddock.tournaments.clusters import clusters_of, distinct
 from paddock.tournaments.load_shape import unasked_processes
-from paddock.tournaments.model import Contender, Published, Tournament
+from paddock.tournaments.model import Contender, Tournament
 from paddock.tournaments.own_corpus import fitted
 from paddock.tournaments.pairing import DOCS_PER_SECOND, METRICS
+from paddock.tournaments.placed import placed, whole_paths
+from paddock.tournaments.published import cell_name, narrowed, read_published
 from paddock.tracks import check_parameters, load_track, track_names
 
 # What a factor of a grid may set beside index settings and cars, as a level has it.
@@ -29,16 +30,6 @@ _OF_LEVEL = ("bulk_size", "clients", "mapping", "mode", "codec", "sort")
 _OF_NODE = (
     *("version", "car_params", "engine", "java", "data_path", "nodes", "target_hosts", "client_options", "own_cluster"),
 )
-
-
-# What names a file or a folder, from where the tournament file lies.
-_PLACES = ("client_options", "data_path")
-
-
-def placed(entry: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """A contender as a file in that folder lists it, with the whole paths of what it names."""
-    own = {name: str((folder / Path(entry[name]).expanduser()).absolute()) for name in _PLACES if name in entry}
-    return {**entry, **own}
 
 
 def listed(entries: Sequence[Mapping[str, Any]], folder: Path) -> tuple[Contender, ...]:
@@ -51,7 +42,7 @@ def listed(entries: Sequence[Mapping[str, Any]], folder: Path) -> tuple[Contende
             entry.get("track_params", {}),
             **{name: entry[name] for name in _OF_NODE if name in entry},
         )
-        for entry in (placed(one, folder) for one in entries)
+        for entry in (whole_paths(one, folder) for one in entries)
     )
 
 
@@ -65,11 +56,6 @@ def cells(factors: Sequence[Mapping[str, Any]], cars: Sequence[str]) -> tuple[Co
     return tuple(_cell(combination, cars) for combination in itertools.product(*values))
 
 
-def cell_name(coordinates: Mapping[str, Any]) -> str:
-    """The name of the contender with these coordinates: "bulk size 500, clients 2"."""
-    return ", ".join(f"{factor} {value}" for factor, value in coordinates.items())
-
-
 def _cell(combination: Sequence[tuple[Mapping[str, Any], Any]], cars: Sequence[str]) -> Contender:
     coordinates = {factor["name"]: value for factor, value in combination}
     told = [(factor["set"], value) for factor, value in combination]
@@ -80,69 +66,6 @@ def _cell(combination: Sequence[tuple[Mapping[str, Any], Any]], cars: Sequence[s
     return Contender(
         cell_name(coordinates), level or None, (*cars, *own_cars) if own_cars else None, coordinates=coordinates
     )
-
-
-def read_published(path: Path, content: Mapping[str, Any], names: Iterable[str]) -> Published:
-    """What the tournament file says under "published".
-
-    :param path: the tournament file; a table lies beside it.
-    :param names: every contender of the file; exclusions must be among them.
-    :raises FileError: if the table cannot be read, lacks a column, or a name is no contender.
-    """
-    known = set(names)
-    figures: dict[str, float] = dict(content.get("figures", {}))
-    sds: dict[str, float] = {}
-    if "table" in content:
-        figures, sds = _read_table(path.with_name(content["table"]["file"]), content["table"])
-    for name in (*figures, *content.get("excluded", {}), *content.get("excluded_sds", {})):
-        if name not in known:
-            raise FileError(path, f"published names '{name}', which is no contender of this tournament: correct it.")
-    excluded_sds = content.get("excluded_sds", {})
-    return Published(
-        source=content["source"],
-        unit=content["unit"],
-        figures=figures,
-        deviations=tuple(content.get("deviations", ())),
-        excluded=content.get("excluded", {}),
-        sds={name: sd for name, sd in sds.items() if name not in excluded_sds},
-        excluded_sds=excluded_sds,
-    )
-
-
-def narrowed(published: Published, names: Iterable[str]) -> Published:
-    """The figures of these contenders alone, for a tournament that runs only some."""
-    kept = set(names)
-
-    def only(values: Mapping[str, Any]) -> dict[str, Any]:
-        return {name: value for name, value in values.items() if name in kept}
-
-    return replace(
-        published,
-        figures=only(published.figures),
-        excluded=only(published.excluded),
-        sds=only(published.sds),
-        excluded_sds=only(published.excluded_sds),
-    )
-
-
-def _read_table(path: Path, table: Mapping[str, Any]) -> tuple[dict[str, float], dict[str, float]]:
-    """Figures and standard deviations by contender; ``columns`` says which column holds which factor."""
-    figures: dict[str, float] = {}
-    sds: dict[str, float] = {}
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            for row in csv.DictReader(line for line in file if not line.startswith("#")):
-                name = cell_name({factor: row[column] for factor, column in table["columns"].items()})
-                figures[name] = float(row[table["figure"]])
-                if "sd" in table:
-                    sds[name] = float(row[table["sd"]])
-    except OSError as error:
-        raise FileError(path, f"this table of published figures cannot be read ({error.strerror}).") from None
-    except KeyError as error:
-        raise FileError(path, f"this table has no column {error}: name one that it has.") from None
-    except (ValueError, TypeError) as error:
-        raise FileError(path, f"this table holds something else than numbers: {error}.") from None
-    return figures, sds
 
 
 _LAP_TASKS = "parts/lap-tasks.json"
@@ -170,6 +93,8 @@ def _known(path: Path, what: str, name: str, names: Iterable[str], where: str, w
 
 
 FOLDER = paths.PROJECT / "tournaments"
+# What the quick form may have in the place of the whole one, beside its size.
+_NODE_AND_LOAD = ("nodes", "cars", "car_params", "track_params", "freshness", "stop_early")
 DEFAULT_DOCUMENTS = 1_000_000
 DEFAULT_MARGIN = 0.03
 DEFAULT_CARS = ("1gheap",)
@@ -200,13 +125,15 @@ def read_tournament(path: Path, options: TournamentOptions | None = None, sample
     :raises UsageError: if the options contradict it.
     """
     options = options or TournamentOptions()
-    content = fitted(read_yaml(path, "tournament"), options, sampled)
+    content = fitted(placed(path.stem, read_yaml(path, "tournament"), options), options, sampled)
     _known(path, "track", content["track"], track_names(), "./inv tracks", "track:")
     _known(path, "block challenge", content["challenge"], block_challenges(), "challenges/", "challenge:")
     metric = content.get("metric", DOCS_PER_SECOND.name)
     _known(path, "metric", metric, METRICS, "tournaments/README.md", "metric:")
     if "grid" in content.get("quick", {}) and "grid" not in content:
         raise FileError(path, "'quick' has a grid, but the file has none: list contenders.", line_with(path, "quick:"))
+    if options.quick:
+        content |= {name: value for name, value in content.get("quick", {}).items() if name in _NODE_AND_LOAD}
     cars = tuple(content.get("cars", DEFAULT_CARS))
     contenders = cells(content["grid"], cars) if "grid" in content else listed(content["contenders"], path.parent)
     names = [contender.name for contender in contenders]
@@ -214,7 +141,7 @@ def read_tournament(path: Path, options: TournamentOptions | None = None, sample
     if baseline not in names:
         error = unknown("contender", baseline, names, "The file")
         raise FileError(path, f"the baseline is none of the contenders. {error}", line_with(path, "baseline:"))
-    published = read_published(path, content["published"], names) if "published" in content else None
+    published = read_published(path, content["published"], names, METRICS) if "published" in content else None
     sizes = dict(content)
     if options.quick:
         if "quick" not in content:
@@ -224,7 +151,9 @@ def read_tournament(path: Path, options: TournamentOptions | None = None, sample
         sizes |= content["quick"]
         contenders = _quick_contenders(path, content, contenders)
         names = [contender.name for contender in contenders]
-        published = narrowed(published, names) if published else None
+        if published:
+            own = tuple(content["quick"].get("deviations", ()))
+            published = replace(narrowed(published, names), deviations=(*published.deviations, *own))
         if baseline not in names:
             raise FileError(path, f"'quick' leaves out the baseline '{baseline}'.", line_with(path, "quick:"))
     tournament = Tournament(
@@ -266,6 +195,7 @@ def read_tournament(path: Path, options: TournamentOptions | None = None, sample
         checksum=checksum(path),
         nodes=content.get("nodes", 1),
         driver_processes=content.get("driver_processes", 1),
+        drop_caches=content.get("drop_caches", False),
     )
     if len(contenders) < 2:
         raise FileError(path, "one contender alone wins nothing: add another, or more values to the grid.")

@@ -23,6 +23,11 @@ from paddock.tournaments.schedule import Start
 DONE, FAILED, CUT_OFF = "done", "failed", "cut off"
 MERGE_WAIT = "merge wait s/M docs"
 _MILLION = 1_000_000
+# What of the figures of an index a result keeps.
+_INDEX = (
+    *("segments", "refreshes", "refresh_ms", "merges", "merge_ms", "merge_bytes", "merge_throttled_ms"),
+    *("flushes", "flush_ms"),
+)
 
 
 class LapLines:
@@ -140,6 +145,7 @@ class Attempt:
             read_back=_read_back(line.get("read_back")),
             documents_before=line.get("documents_before"),
             merges_go_on=bool(line.get("merges_go_on")),
+            index={name: value for name, value in (line.get("index_figures") or {}).items() if name in _INDEX},
         )
         shares = line.get("share_ms") or ()
         each = documents / len(shares) if shares else 0
@@ -315,6 +321,11 @@ def _prices(line: Mapping[str, Any], documents: int) -> dict[str, float]:
         prices["bytes/doc"] = line["index_figures"]["store_bytes"] / (documents + (line.get("documents_before") or 0))
         if "merge_throttled_ms" in line["index_figures"]:
             prices["throttled s/M docs"] = line["index_figures"]["merge_throttled_ms"] / 1000 / documents * _MILLION
+        for name in ("refresh", "merge"):
+            if f"{name}_ms" in line["index_figures"]:
+                prices[f"{name} s/M docs"] = line["index_figures"][f"{name}_ms"] / 1000 / documents * _MILLION
+    if line.get("slice_seconds") is not None:
+        prices["documents"] = float(documents)
     if line.get("node_gc_ms") is not None:
         prices["GC s/M docs"] = line["node_gc_ms"] / 1000 / documents * _MILLION
     if line.get("node_written_bytes") is not None:

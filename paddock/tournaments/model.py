@@ -8,6 +8,7 @@ from typing import Any
 
 from paddock.costs import ContenderCost, Prices
 from paddock.race.headroom import Headroom
+from paddock.tournaments.published import Published
 
 FASTER, SLOWER, EQUIVALENT, UNDECIDED = "faster", "slower", "equivalent", "undecided"
 # As Rally has it: no 99th percentile of fewer than a hundred.
@@ -73,26 +74,6 @@ class Contender:
 
 
 @dataclass(frozen=True)
-class Published:
-    """Figures of a published study.
-
-    :param figures: contender name -> figure; the unit is in ``unit``.
-    :param deviations: what differs from the study's own setup, a sentence each.
-    :param excluded: contender name -> why its figure is left out of comparisons (a misprint, say).
-    :param sds: contender name -> published standard deviation, in the same unit; empty where none were published.
-    :param excluded_sds: contender name -> why its standard deviation is left out of ``sds``.
-    """
-
-    source: str
-    unit: str
-    figures: Mapping[str, float]
-    deviations: tuple[str, ...] = ()
-    excluded: Mapping[str, str] = field(default_factory=dict)
-    sds: Mapping[str, float] = field(default_factory=dict)
-    excluded_sds: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
 class Tournament:
     """A tournament file, read and checked.
 
@@ -101,6 +82,7 @@ class Tournament:
     :param baseline: name of the contender that the others are compared with.
     :param lap_documents: documents per lap; 0 where ``lap_seconds`` says how long it is.
     :param lap_seconds: of a slice of the load; None where documents end a lap.
+    :param drop_caches: whether the kernel forgets what it has read from disks before every start of the nodes.
     :param growing: whether each contender keeps its own index through the laps of a start, which grows; else every lap
         has a fresh one.
     :param blocks: measured blocks per start (at most, if it may stop early).
@@ -162,6 +144,7 @@ class Tournament:
     on_target_hosts: bool = False
     growing: bool = False
     lap_seconds: float | None = None
+    drop_caches: bool = False
 
     @property
     def is_there(self) -> bool:
@@ -266,6 +249,9 @@ class Lap:
     :param read_back: how many documents were read again, and by field how many differed from what was sent.
     :param documents_before: that its index had; None of a fresh one.
     :param merges_go_on: whether merges of a growing index went on when it was waited for them as long as its load took.
+    :param index: what its index did until its merges had ended, replicas included: "refreshes", "refresh_ms",
+        "merges", "merge_ms", "merge_bytes", "flushes", "flush_ms", and the "segments" that it had then; empty if
+        unknown.
     """
 
     start: int
@@ -290,6 +276,7 @@ class Lap:
     read_back: tuple[int, Mapping[str, int]] | None = None
     documents_before: int | None = None
     merges_go_on: bool = False
+    index: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def docs_per_second(self) -> float:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from paddock.rally.caches import DROPPED, PAGE_CACHE
 from paddock.sampling.described import CLOCK
 from paddock.statistics.series import FEWEST_BULKS, FrontCut, Steadiness, SteadyState, steady_state
 from paddock.statistics.starts import Units
@@ -94,6 +95,7 @@ def all_notes(
         *_cautions(history, tournament, laps, shares(undisturbed(headroom), rates)),
         *_clusters(tournament, history),
         *growth_notes(laps, tournament),
+        *page_cache_notes(history),
         *_warm_up(history, tournament, cut),
         *_read_back(laps),
         *_freshness(laps, tournament),
@@ -101,6 +103,13 @@ def all_notes(
         *_steadiness(history, tournament, laps),
         *tournament.notes,
     )
+
+
+def page_cache_notes(history: History) -> Iterator[str]:
+    """Where the kernel's cache could not be dropped, although the tournament asks for it."""
+    kept = {text for attempt in history.attempts if (text := attempt.circumstances.get(PAGE_CACHE, "")) != DROPPED}
+    for text in sorted(kept - {""}):
+        yield f"The kernel's cache was {text}. What was read in earlier starts may still have been in memory."
 
 
 def _void_laps(laps: Sequence[Lap]) -> Iterator[str]:

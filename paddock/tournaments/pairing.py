@@ -28,11 +28,14 @@ METRICS = {
     metric.name: metric
     for metric in (
         DOCS_PER_SECOND,
+        Metric("documents", "a slice", True),
         Metric("node CPU s/M docs", "s/M docs", False),
         Metric("driver CPU s/M docs", "s/M docs", False),
         Metric("GC s/M docs", "s/M docs", False),
         Metric("throttled s/M docs", "s/M docs", False),
         Metric(MERGE_WAIT, "s/M docs", False),
+        Metric("refresh s/M docs", "s/M docs", False),
+        Metric("merge s/M docs", "s/M docs", False),
         Metric("bytes/doc", "bytes/doc", False),
         Metric("written bytes/doc", "bytes/doc", False),
         Metric("node memory MiB", "MiB", False),

@@ -12,6 +12,7 @@ from paddock.console import say, warn
 from paddock.errors import Interrupted, MachineError, RaceError
 from paddock.files import read_record, write_json
 from paddock.race.options import PreparedRace
+from paddock.rally.caches import PAGE_CACHE, drop_caches
 from paddock.rally.clusters import DEFAULT_CLUSTER
 from paddock.rally.leftovers import RaceProcesses
 from paddock.rally.nodes import Nodes
@@ -128,8 +129,9 @@ class TournamentRun:
                 self._warned.add(note)
                 warn(note)
         nodes = Nodes(race.request.race_id, race.request.clusters)
-        watch = _Watch(self, race, nodes, spans)
+        watch = _Watch(self, race, nodes, spans, self._tournament.drop_caches)
         self.begin(start, left, number, race)
+        watch.drop_caches()
         plan = self._plan
         size = bytes_to_index(plan.tournament, plan.experience, race.corpus_documents, race.corpus_bytes)
         try:
@@ -276,9 +278,14 @@ class _Watch:
     """Observes one race, hands its laps on as they are run, and starts the nodes anew between two of its starts.
 
     :param spans: what is to be run of each start of the race.
+    :param drops: whether the kernel's cache is dropped before nodes start.
     """
 
-    def __init__(self, run: TournamentRun, race: PreparedRace, nodes: Nodes, spans: Sequence[Start]) -> None:
+    def __init__(
+        self, run: TournamentRun, race: PreparedRace, nodes: Nodes, spans: Sequence[Start], drops: bool = False
+    ) -> None:
+        self._drops = drops
+        self._cache = ""
         self._run = run
         self._race = race
         self._nodes = nodes
@@ -352,9 +359,19 @@ class _Watch:
         if self._over:
             return
         if self._run.goes_on_with(self._spans[1]):
-            self._launch = self._launcher.submit(self._nodes.restart)
+            self._launch = self._launcher.submit(self._restart_cold if self._drops else self._nodes.restart)
         else:
             self._run.stored.stop_file(self._race.request.race_id).touch()
+
+    def drop_caches(self) -> None:
+        """Drop the kernel's cache, where the tournament asks for it; what came of it is a circumstance of the start."""
+        self._cache = drop_caches() if self._drops else ""
+
+    def _restart_cold(self) -> None:
+        """Stop the nodes and start them anew; the kernel's cache is dropped while nobody uses their files."""
+        self._nodes.stop()
+        self.drop_caches()
+        self._nodes.start()
 
     def _launched(self, launch: Future[None]) -> None:
         """The nodes are there for the next start, or cannot be: then another race tries again."""
@@ -374,7 +391,8 @@ class _Watch:
 
     def _circumstances(self) -> dict[str, str]:
         told = read_record(race_file(self._race.request.race_id))
-        return race_circumstances(self._race, told, self._told, self._run.contenders_on)
+        cache = {PAGE_CACHE: self._cache} if self._cache else {}
+        return {**race_circumstances(self._race, told, self._told, self._run.contenders_on), **cache}
 
     def _endpoints(self) -> dict[str, Endpoint]:
         """Where each cluster answers."""

@@ -22,12 +22,12 @@ from paddock.tournaments.model import (
     Markers,
     Metric,
     MetricResult,
-    Published,
     Result,
     Tournament,
     Verdict,
     VoidStart,
 )
+from paddock.tournaments.published import Published
 
 BEGAN = 1_790_000_000.0
 RATE = Metric("docs/s", "docs/s", True)

@@ -16,11 +16,12 @@ from hypothesis import strategies as st
 
 from paddock import numbers
 from paddock.reports import figures, sentences
-from paddock.reports.beside import Price, best, price_section, prices_of, published_ratios, study_section
+from paddock.reports.beside import Price, best, price_section, prices_of
 from paddock.reports.drawing import counted, linear, logarithmic
 from paddock.reports.drawing import ratios as ratio_scale
 from paddock.reports.grids import grids
 from paddock.reports.laps import pairs_section, throughput_section
+from paddock.reports.study import study_section
 from paddock.reports.verdicts import apply_section, verdict_section
 from paddock.reports.write import build, laps_as_csv, result_as_junit
 from paddock.tournaments import TournamentOptions
@@ -33,11 +34,11 @@ from paddock.tournaments.model import (
     Contender,
     Metric,
     MetricResult,
-    Published,
     Result,
     Verdict,
 )
 from paddock.tournaments.pairing import METRICS
+from paddock.tournaments.published import Published
 from tests.reports.results import ALL, RATE, codecs, decided, grid, result, simulated, study, undecided, with_voids
 
 
@@ -351,9 +352,9 @@ def test_published_ratios_leave_out_what_is_excluded() -> None:
     """Ratios are to the study's own baseline; a misprint is in none of them, and no baseline means no ratios."""
     published = study().tournament.published
     assert published is not None
-    assert published_ratios(published, "refresh 1s") == {"refresh 1s": 1.0, "refresh 5s": 1.25, "refresh 30s": 1.7}
-    assert published_ratios(published, "refresh off") == {}
-    assert published_ratios(published, "refresh 2s") == {}
+    assert published.ratios_to("refresh 1s") == {"refresh 1s": 1.0, "refresh 5s": 1.25, "refresh 30s": 1.7}
+    assert published.ratios_to("refresh off") == {}
+    assert published.ratios_to("refresh 2s") == {}
 
 
 def test_findings_of_a_study() -> None:

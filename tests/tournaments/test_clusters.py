@@ -15,7 +15,7 @@ from paddock.rally.nodes import Nodes
 from paddock.reports.sentences import course, setup
 from paddock.reports.verdicts import verdict_section
 from paddock.reports.write import build
-from paddock.tournaments import TournamentOptions
+from paddock.tournaments import TournamentOptions, run
 from paddock.tournaments.checks import check_target
 from paddock.tournaments.clusters import clusters_of, distinct, runs_side_by_side
 from paddock.tournaments.files import read_tournament
@@ -246,6 +246,26 @@ def test_nodes_that_do_not_start_again_are_tried_in_another_race(
     assert attempts[1].reason == "The node small-0 did not start."
     assert "The node small-0 did not start." in capsys.readouterr().err
     assert result.stopped == "all blocks done"
+
+
+def test_the_cache_is_dropped_before_every_start_while_no_node_runs(
+    fake_laps: Behave, definition: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of nodes that are started while a race runs, too; what came of it is a circumstance, and a note where kept."""
+    fake_laps()
+    seen: list[str] = []
+
+    def drop() -> str:
+        seen.append("drop")
+        return "kept, because nobody may"
+
+    monkeypatch.setattr(run, "drop_caches", drop)
+    for name in ("stop", "start"):
+        monkeypatch.setattr(Nodes, name, lambda _nodes, name=name: seen.append(name))
+    result = hold(definition(**BY_HEAP, starts=2, blocks=3, stop_early=False, drop_caches=True))
+    assert seen == ["drop", "stop", "drop", "start"]
+    assert result.circumstances["page cache"] == "kept, because nobody may"
+    assert sum("The kernel's cache was kept, because nobody may." in note for note in result.notes) == 1
 
 
 def test_a_race_that_ends_while_nodes_are_started_is_no_failure_of_the_start_to_come(

@@ -1,0 +1,184 @@
+"""Results of studies that are kept in docs/studies: written by one command, small, without paths of the machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from paddock import numbers, paths
+from paddock.errors import FileError, UsageError
+from paddock.plain_values import built, plain
+from paddock.race.circumstances import CORES, CPU, FILE_SYSTEM, KERNEL, MEMORY, with_short_checksums
+from paddock.reports import sentences
+from paddock.reports.document import Report, keep, render_html, render_markdown
+from paddock.reports.grids import grid_sections
+from paddock.reports.index_work import explanation
+from paddock.reports.write import build
+from paddock.structured_files import read_json
+from paddock.studies.listed import study_with
+from paddock.tournaments.model import Result
+from paddock.tournaments.studies import Compared, compared
+
+FOLDER = paths.PROJECT / "docs" / "studies"
+RESULT, REPORT, PAGE = "result.json", "report.md", "report.html"
+FORMAT, VERSION = "paddock-study-step", 1
+# What of a report is left out: every single lap makes it ten times as long.
+_SINGLE_LAPS = ("Pair by pair", "Throughput over time", "Second by second")
+_SOFTWARE = ("Elasticsearch", "Java", "Rally", "Paddock")
+_HELD = ("cars", "limits", "page cache", "nodes", "corpus")
+
+
+@dataclass(frozen=True)
+class KeptStep:
+    """What is kept of one step of a study.
+
+    :param study: its name; ``step`` that of its tournament or race.
+    :param form: "quick" or "full".
+    :param held: when, as a text; ``minutes`` how long it took.
+    :param machine, software, circumstances: name -> text.
+    :param compared: every published ratio with what was measured; empty for a race.
+    :param figures: of a race: name -> measured; ``published`` the same as the study has it.
+    :param findings: further sentences: why an effect is there or not, knees, curves.
+    """
+
+    study: str
+    step: str
+    form: str
+    held: str
+    minutes: float
+    verdict: str
+    source: str = ""
+    baseline: str = ""
+    machine: Mapping[str, str] = field(default_factory=dict)
+    software: Mapping[str, str] = field(default_factory=dict)
+    circumstances: Mapping[str, str] = field(default_factory=dict)
+    compared: tuple[Compared, ...] = ()
+    statements: tuple[str, ...] = ()
+    deviations: tuple[str, ...] = ()
+    findings: tuple[str, ...] = ()
+    figures: Mapping[str, str] = field(default_factory=dict)
+    published: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def folder(self) -> Path:
+        """Where it lies."""
+        return FOLDER / self.study / self.step
+
+
+def scrubbed(text: str) -> str:
+    """The same without folders, users and names of this machine."""
+    home = Path.home()
+    checkouts = {str(paths.PROJECT), *re.findall(r"--team-path=(/[^\s'\"]+)", text)}  # it may be another one's
+    places = {str(paths.rally_folder().parent): "~", str(home): "~"} | dict.fromkeys(checkouts, "~/paddock")
+    # The longest first: a project lies in a home.
+    for place in sorted((one for one in places if len(one) > 1), key=len, reverse=True):
+        text = re.sub(rf"{re.escape(place)}(?![\w.-])", places[place], text)
+    for inside, place in ((r"\.venv", "~/paddock"), (r"\.rally", "~")):  # of another checkout, another home
+        text = re.sub(rf"(?<![\w~.-])/[^\s'\"=:,]*?/(?={inside}\b)", f"{place}/", text)
+    if (host := platform.node()) and len(host) > 2:
+        text = re.sub(rf"(?<![\w.-]){re.escape(host)}(?![\w.-])", "this-machine", text)
+    user = os.environ.get("USER", "")
+    return re.sub(rf"/home/{re.escape(user)}(?![\w.-])", "~", text) if user else text
+
+
+def step_of(result: Result, quick: bool) -> KeptStep:
+    """What is kept of a tournament's result.
+
+    :raises UsageError: if no study has a tournament of that name.
+    """
+    tournament, published = result.tournament, result.tournament.published
+    study = study_with(tournament.name)
+    if study is None:
+        raise UsageError(
+            f"No study has a tournament '{tournament.name}', so its result is none that is kept: ./inv studies lists "
+            f"them."
+        )
+    told = {name: scrubbed(with_short_checksums(str(text))) for name, text in result.circumstances.items()}
+    curves = tuple(text for section in grid_sections(result) for text in (*section.paragraphs, *section.items))
+    return KeptStep(
+        study=study.name,
+        step=tournament.name,
+        form="quick" if quick else "full",
+        held=numbers.moment(result.began),
+        minutes=round(result.seconds / 60, 1),
+        verdict=sentences.headline(result),
+        source=published.source if published else study.source,
+        baseline=tournament.baseline,
+        machine={name: told[name] for name in (CPU, CORES, MEMORY, KERNEL, FILE_SYSTEM) if name in told},
+        software={name: told[name] for name in _SOFTWARE if name in told},
+        circumstances={name: told[name] for name in _HELD if name in told},
+        compared=compared(result),
+        statements=published.statements if published else (),
+        deviations=published.deviations if published else (),
+        findings=(*explanation(result), *curves),
+    )
+
+
+def keep_result(result: Result, quick: bool) -> KeptStep:
+    """Keep a tournament's result: what the table needs, and the report without single laps.
+
+    :raises UsageError: as in :func:`step_of`, or if nothing was measured.
+    """
+    if all(one.ratio is None for one in result.main.verdicts):
+        raise UsageError(f"{result.id} has measured nothing that could be kept: hold it again.")
+    step, report = step_of(result, quick), _short(build(result))
+    _write(step)
+    keep(step.folder / REPORT, scrubbed(render_markdown(report)))
+    keep(step.folder / PAGE, scrubbed(render_html(report)))
+    return step
+
+
+def keep_race(
+    study: str, step: str, quick: bool, began: float, figures: Mapping[str, str], published: Mapping[str, str]
+) -> KeptStep:
+    """Keep the figures of a study's race."""
+    kept = KeptStep(
+        study,
+        step,
+        "quick" if quick else "full",
+        numbers.moment(began),
+        0.0,
+        "One race says how fast a configuration was, once: nothing is concluded from it.",
+        figures={name: scrubbed(text) for name, text in figures.items()},
+        published=published,
+    )
+    _write(kept)
+    return kept
+
+
+def _short(report: Report) -> Report:
+    return replace(report, sections=tuple(one for one in report.sections if one.heading not in _SINGLE_LAPS))
+
+
+def _write(step: KeptStep) -> None:
+    content: dict[str, Any] = {"format": FORMAT, "version": VERSION, **plain(step)}
+    step.folder.mkdir(parents=True, exist_ok=True)
+    keep(step.folder / RESULT, json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def read_step(file: Path) -> KeptStep:
+    """What is kept in that file.
+
+    :raises FileError: if it is no such result.
+    """
+    content = read_json(file)
+    if not isinstance(content, Mapping) or (content.get("format"), content.get("version")) != (FORMAT, VERSION):
+        raise FileError(
+            file, f"this is no result of a study ({FORMAT} {VERSION}): './inv studies --keep ID' writes it."
+        )
+    try:
+        step: KeptStep = built(KeptStep, content, "result")
+    except ValueError as error:
+        raise FileError(file, f"this result of a study is damaged ({error}): keep it anew.") from None
+    return step
+
+
+def kept_steps(folder: Path = FOLDER) -> list[KeptStep]:
+    """Everything that is kept, by study and step."""
+    return [read_step(file) for file in sorted(folder.glob(f"*/*/{RESULT}"))]
