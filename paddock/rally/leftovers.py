@@ -289,7 +289,8 @@ def _on_disk(ledger: Ledger) -> list[Path]:
     """The folders that the race leaves behind; no installation to which a symbolic link leads: it is another's."""
     folder = paths.races_folder().resolve() / ledger.race_id
     places = (*folder.glob("*/install"), *folder.glob("*/*/install"))
-    installations = [one for one in places if one.resolve() == one]
+    # What a shipper has left may be a configuration with a password.
+    installations = [one for one in (*places, folder / "shippers") if one.resolve() == one]
     return [one for one in (*installations, *map(Path, ledger.data_paths)) if one.is_dir()]
 
 

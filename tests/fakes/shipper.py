@@ -1,7 +1,7 @@
-"""Stands in for a shipper: reads lines from a TCP connection or a file, sends them as bulks, and fails as it is told to.
+"""Stands in for a shipper: reads lines from TCP or a file, sends them as bulks, and fails as it is told to.
 
-It is told by a file of JSON: ``url``, ``index``, ``batch``, ``port`` or ``file``, and after how many documents it ``dies`` or
-``stops``, or each how-manieth it ``loses`` or sends ``twice``.
+It is told by a file of JSON: ``url``, ``index``, ``batch``, ``port`` or ``file``, after how many documents it ``dies`` or
+``stops``, each how-manieth it ``loses`` or sends ``twice``, and how many there are (``of``).
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ def lines_of(told: dict[str, Any]) -> Iterator[bytes]:
 
 def send(told: dict[str, Any], batch: list[bytes]) -> None:
     body = b"".join(b'{"index":{}}\n' + line for line in batch)
-    request = urllib.request.Request(f"{told['url']}/{told['index']}/_bulk", body)
+    request = urllib.request.Request(f"{told['url']}/{told['index']}/_bulk", body)  # noqa: S310
     request.add_header("Content-Type", "application/x-ndjson")
-    urllib.request.urlopen(request).read()
+    urllib.request.urlopen(request).read()  # noqa: S310
 
 
 def main() -> None:

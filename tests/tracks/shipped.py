@@ -1,4 +1,4 @@
-"""A sink that counts what shippers send to it, Elasticsearch's client as far as their laps use it, and a shipper to test."""
+"""A sink that counts what shippers send, Elasticsearch's client as far as their laps use it, and a shipper to test."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ class Sink:
             def do_GET(self) -> None:
                 self._answer({"status": "green"})
 
-            do_HEAD = do_GET
+            def do_HEAD(self) -> None:
+                self._answer({})
 
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"]))

@@ -272,7 +272,7 @@ def _plan(track: Any, corpora: list[Any], params: dict[str, Any]) -> Iterator[La
 
 
 def _shipper(level: Level, params: dict[str, Any]) -> ShipperSettings | None:
-    """What sends a level's laps; where nothing is said of its batch and its workers, they are those of Rally's clients."""
+    """What sends a level's laps; its batch and its workers are those of Rally's clients where nothing is said."""
     batch, workers = level.bulk_size or params["bulk-size"], level.clients or params["bulk-clients"]
     return shipper_settings(level.shipper, params.get("shipper") or {}, batch, workers, level.name)
 

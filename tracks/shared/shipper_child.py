@@ -2,8 +2,8 @@
 
     shipper_child.py PARENT PROCESSORS PROGRAM ARGUMENT ...
 
-PARENT is the process id of who starts it, PROCESSORS are the numbers of those that it may run on, with commas; empty for
-all. Nothing of this program is left once the other one runs.
+PARENT is the process id of who starts it, PROCESSORS are the numbers of those that it may run on, with commas; empty
+for all. Nothing of this program is left once the other one runs.
 """
 
 import ctypes

@@ -2,14 +2,14 @@
 
     shipper_generator.py SPECIFICATION
 
-The specification is JSON: ``files`` (path and documents of each), ``file`` (number of the first), ``offset`` (of its first
-document, bytes) and ``left`` (documents from there to its end), ``count`` (documents in all; after the last file the first
-one follows), ``seconds`` (after which it ends; null for when all are handed over), and ``port`` of 127.0.0.1 with
+The specification is JSON: ``files`` (path and documents of each), ``file`` (number of the first), ``offset`` (of its
+first document, bytes), ``left`` (documents from there to its end), ``count`` (documents in all; after the last file comes
+the first one), ``seconds`` (after which it ends; null for when all are handed over), and ``port`` of 127.0.0.1 with
 ``patience`` (seconds until something listens there), or ``into``, a file that is there.
 
-It says "ready" once it could begin, begins at the line "go" of its input, and says at its end, which a SIGTERM brings about
-as well, what it has handed over: a line of JSON with ``generated`` (documents), ``bytes``, ``seconds``, ``cpu_seconds``, and
-``problem``, null or why not all were taken.
+It says "ready" once it could begin, begins at the line "go" of its input, and says at its end, which a SIGTERM brings
+about as well, what it has handed over: a line of JSON with ``generated`` (documents), ``bytes``, ``seconds``,
+``cpu_seconds``, and ``problem``, null or why not all were taken.
 """
 
 import json
@@ -68,9 +68,7 @@ def connected(port: int, patience: float) -> socket.socket:
             time.sleep(_RETRY_SECONDS)
 
 
-def hand_over(
-    source: Iterator[bytes], send: Callable[[memoryview], int], ends: float, handed: dict[str, Any]
-) -> None:
+def hand_over(source: Iterator[bytes], send: Callable[[memoryview], int], ends: float, handed: dict[str, Any]) -> None:
     """Give all of it away, and count what was taken: whole documents, and bytes.
 
     :param ends: by ``time.monotonic``; no block is begun after it.

@@ -1,7 +1,7 @@
 """The load of a lap by a shipper: started and fed, until Elasticsearch has counted what it was given, and ended.
 
-Rally is told of a shipper's lap what it is told of one by its own clients. What is counted is ``indexing.index_total`` of
-the index's statistics, which needs no refresh: a document counts as soon as it is indexed.
+Rally is told of a shipper's lap what it is told of one by its own clients. What is counted is ``indexing.index_total``
+of the index's statistics, which needs no refresh: a document counts as soon as it is indexed.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ class Shipment:
         return load
 
     async def end(self) -> int:
-        """End the shipper, so that nobody sends any more once the documents are counted for good; how many bulks came."""
+        """End the shipper, so that nobody sends any more once documents are counted for good; how many bulks came."""
         if self._shipper is not None:
             await self._shipper.end()
         after, before = await counted(self._es, self._lap), self._before

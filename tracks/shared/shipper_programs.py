@@ -1,7 +1,7 @@
 """The shippers that can send a lap: what each is called, takes and cannot, and how it is checked and started.
 
-What a shipper is told stands in a template of its own below ``shippers/``. Rsyslog and syslog-ng are raced by the tests;
-of the others the configuration is rendered and, where the program is there, checked by the program itself.
+What a shipper is told stands in a template of its own below ``shippers/``. Rsyslog and syslog-ng are raced by the
+tests; of the others the configuration is rendered and, where the program is there, checked by the program itself.
 """
 
 from __future__ import annotations
@@ -279,7 +279,7 @@ def _last_words(told: str, most: int = 300) -> str:
     """The lines that speak of an error, on one line; else the last line."""
     lines = [line.strip() for line in told.splitlines() if line.strip()]
     errors = [line for line in lines if re.search(r"error|could not|invalid|unknown", line, re.IGNORECASE)]
-    return " ".join((errors[:2] or lines[-1:]))[:most]
+    return " ".join(errors[:2] or lines[-1:])[:most]
 
 
 @functools.cache
