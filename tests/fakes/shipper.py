@@ -1,7 +1,7 @@
 """Stands in for a shipper: reads lines from TCP or a file, sends them as bulks, and fails as it is told to.
 
-It is told by a file of JSON: ``url``, ``index``, ``batch``, ``port`` or ``file``, after how many documents it ``dies`` or
-``stops``, each how-manieth it ``loses`` or sends ``twice``, and how many there are (``of``).
+It is told by a file of JSON: ``url``, ``index``, ``batch``, ``port`` or ``file``, after how many documents it ``dies``
+or ``stops``, each how-manieth it ``loses`` or sends ``twice``, and how many there are (``of``).
 """
 
 from __future__ import annotations

@@ -98,7 +98,7 @@ def shipper_settings(
         workers=asked_workers or workers,
         queue=queue,
         queue_size=size,
-        retries=_whole(given.get(_RETRIES, FOR_EVER), _RETRIES, who, FOR_EVER) or 0,
+        retries=FOR_EVER if _RETRIES not in given else _whole(given[_RETRIES], _RETRIES, who, 0) or 0,
         input="imtcp" if (name, fed_by) == ("rsyslog", "tcp") else fed_by,
         processors=_processors(given.get("shipper_processors"), "shipper_processors", who),
         generator_processors=_processors(given.get("generator_processors"), "generator_processors", who),
