@@ -149,7 +149,8 @@ def render_plan(plan: Plan, orders: bool = False) -> str:
     """
     lines = [f"{plan.tournament.name}: {plan.tournament.question}", "", *_setup(plan.tournament), ""]
     lines += [_contenders(plan.tournament), "", *_schedule(plan)]
-    if orders and not plan.headroom:
+    own = any(not ships(plan.tournament, one) for one in plan.tournament.contenders)
+    if orders and not plan.headroom and own:
         lines += ["What the load driver alone can push is not measured yet: that is done before the first race."]
     lines += [*_cautions(plan), f"Seed {plan.seed}.", ""]
     lines += ["Order:", *(_orders(plan, None if orders else _BLOCKS_SHOWN))]

@@ -1,4 +1,4 @@
-"""A lap by a shipper: started, fed, counted and ended; and what is said of one that loses, dies, stops or will not begin.
+"""A lap by a shipper: started, fed, counted and ended; what is said of one that loses, dies, stops or will not begin.
 
 Real rsyslog and syslog-ng send to a sink where they are installed; what fails is a small program in a shipper's place.
 """
@@ -51,7 +51,11 @@ class Sent:
 
 
 def ship(
-    tmp_path: Path, settings: ShipperSettings, sink: Sink | None = None, authorization: str | None = None, **changes: Any
+    tmp_path: Path,
+    settings: ShipperSettings,
+    sink: Sink | None = None,
+    authorization: str | None = None,
+    **changes: Any,
 ) -> Sent:
     """One lap of 5,000 documents from the 2,500th on, of a corpus of 3,000 and 4,000 in two files."""
 
@@ -95,7 +99,9 @@ def test_every_document_arrives_once(fed_by: str, tmp_path: Path, monkeypatch: p
     sent = ship(tmp_path, replace(stand_in(monkeypatch), input=fed_by))
     assert sent.problems == []
     assert sent.numbers == [*range(2500, 7000), *range(500)]
-    assert sent.load.documents_sent == sent.load.documents_acknowledged == sum(sent.load.documents_per_second()) == COUNT
+    assert (
+        sent.load.documents_sent == sent.load.documents_acknowledged == sum(sent.load.documents_per_second()) == COUNT
+    )
     assert sent.load.seconds is not None
     assert sent.load.seconds > 0
     assert sum(sent.load.share_ms()) == pytest.approx(1000 * sent.load.seconds, abs=1)
@@ -147,7 +153,7 @@ def test_real_shippers_send_each_document_once(
 def test_lines_of_any_content_pass_through(tmp_path: Path) -> None:
     """Letters of any language, escapes, a tab, what looks like a macro, a line of 100 kB; as they are, byte by byte."""
     lines = [
-        r'{"n":1,"message":"a \"quoted\" \\ word\n and \t and %msg% ${MSG} $$ <13>"}'.encode(),
+        rb'{"n":1,"message":"a \"quoted\" \\ word\n and \t and %msg% ${MSG} $$ <13>"}',
         '{"n":2,"message":"Größe 大 \\u00e9 \U0001f600"}'.encode(),
         b'{"n":3,"message":"' + b"x" * 100_000 + b'"}',
         b'{"n":4,"message":"tab\tin it"}',
@@ -266,7 +272,7 @@ def test_what_will_not_begin_is_told(
 def test_a_shipper_that_is_not_there_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the command that installs it."""
     monkeypatch.setattr("shared.shipper_programs.shutil.which", lambda *_, **__: None)
-    with pytest.raises(exceptions.RallyTaskAssertionError, match="syslog-ng is not installed .* apt-get install"):
+    with pytest.raises(exceptions.RallyTaskAssertionError, match=r"syslog-ng is not installed .* apt-get install"):
         ship(tmp_path, ShipperSettings("syslog-ng", 10, 1))
 
 
@@ -274,7 +280,9 @@ def test_an_api_key_that_a_shipper_cannot_take_is_told(tmp_path: Path) -> None:
     """Rsyslog 8.2302 logs in with a password only."""
     if why := PROGRAMS["rsyslog"].missing():
         pytest.skip(why)
-    with pytest.raises(exceptions.RallyTaskAssertionError, match="rsyslog cannot log in with an API key: .*basic_auth"):
+    with pytest.raises(
+        exceptions.RallyTaskAssertionError, match=r"rsyslog cannot log in with an API key: .*basic_auth"
+    ):
         ship(tmp_path, ShipperSettings("rsyslog", 10, 1, input="imtcp"), authorization="ApiKey aWQ6a2V5")
 
 

@@ -23,7 +23,7 @@ SECURED = Place(
     https=True,
     path="/search",
     user="me",
-    password='p"a$s\\s',
+    password='p"a$s\\s',  # noqa: S106 - nobody's
     authority="/race/shippers/lap-1/authority.pem",
 )
 # What differs from the defaults, where documents go, what feeds it.
@@ -89,7 +89,10 @@ def test_the_programs_take_them(case: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "wrong", "word"),
-    [("rsyslog", ("omelasticsearch", "omelastic"), "omelastic"), ("syslog-ng", ("http(", "htp("), "syslog-ng.conf:11:3")],
+    [
+        ("rsyslog", ("omelasticsearch", "omelastic"), "omelastic"),
+        ("syslog-ng", ("http(", "htp("), "syslog-ng.conf:11:3"),
+    ],
 )
 def test_a_refused_configuration_is_refused_in_the_programs_own_words(
     name: str, wrong: tuple[str, str], word: str, tmp_path: Path

@@ -4,8 +4,8 @@
 
 The specification is JSON: ``files`` (path and documents of each), ``file`` (number of the first), ``offset`` (of its
 first document, bytes), ``left`` (documents from there to its end), ``count`` (documents in all; after the last file
-comes the first one), ``seconds`` (after which it ends; null for when all are handed over), and ``port`` of 127.0.0.1 with
-``patience`` (seconds until something listens there), or ``into``, a file that is there.
+comes the first one), ``seconds`` (after which it ends; null for when all are handed over), and ``port`` of 127.0.0.1
+with ``patience`` (seconds until something listens there), or ``into``, a file that is there.
 
 It says "ready" once it could begin, begins at the line "go" of its input, and says at its end, which a SIGTERM brings
 about as well, what it has handed over: a line of JSON with ``generated`` (documents), ``bytes``, ``seconds``,
