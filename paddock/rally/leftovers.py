@@ -289,8 +289,9 @@ def _on_disk(ledger: Ledger) -> list[Path]:
     """The folders that the race leaves behind; no installation to which a symbolic link leads: it is another's."""
     folder = paths.races_folder().resolve() / ledger.race_id
     places = (*folder.glob("*/install"), *folder.glob("*/*/install"))
-    # What a shipper has left may be a configuration with a password.
-    installations = [one for one in (*places, folder / "shippers") if one.resolve() == one]
+    # Of a shipper's lap what it had not sent yet, and all of one whose configuration has a password in it.
+    shipped = (*folder.glob("shippers/*/state"), *folder.glob("shippers/secret-*"))
+    installations = [one for one in (*places, *shipped) if one.resolve() == one]
     return [one for one in (*installations, *map(Path, ledger.data_paths)) if one.is_dir()]
 
 

@@ -91,10 +91,11 @@ class Shipment:
         :raises exceptions.RallyTaskAssertionError: if it is not there, refuses its configuration, or does not begin.
         """
         self._version = await asyncio.to_thread(_version, self.settings.name)
-        folder = self._folder = _folder(self._lap)
+        place = self._place = place_of(self._es, self._lap.index, self.program)
+        folder = self._folder = _folder(self._lap, place.has_secrets)
         (folder / "state").mkdir(mode=0o700)
-        place = self._place = place_of(self._es, self._lap.index, self.program, folder)
-        file, port = folder / "documents.json", _free_port()
+        place = place.with_authority_in(folder)
+        file, port = folder / "state" / "documents.json", _free_port()
         fed_by: dict[str, Any] = {"file": str(file)} if self.settings.input == "file" else {"port": port}
         if "file" in fed_by:
             file.touch()
@@ -231,7 +232,6 @@ class Shipment:
             shutil.rmtree(self._folder, ignore_errors=True)
             return
         shutil.rmtree(self._folder / "state", ignore_errors=True)
-        (self._folder / "documents.json").unlink(missing_ok=True)
 
     async def _until_it_takes(self, what: int | Path) -> None:
         """Wait until the shipper listens at a port, or has the file open, which not all do while it is empty."""
@@ -315,14 +315,17 @@ def _documents(lap: Lap) -> dict[str, Any]:
     }
 
 
-def _folder(lap: Lap) -> Path:
-    """A folder of the lap's own, which nobody else may read: a configuration may have a password in it."""
+def _folder(lap: Lap, secret: bool) -> Path:
+    """A folder of the lap's own, which nobody else may read.
+
+    :param secret: whether there will be a password in it; then its name says so to whoever clears up.
+    """
     race = os.environ.get(_RACE_FOLDER)
     if race is None:
         return Path(tempfile.mkdtemp(prefix="paddock-shipper-"))
     above = Path(race) / FOLDER
     above.mkdir(parents=True, exist_ok=True)
-    return Path(tempfile.mkdtemp(prefix=f"lap-{lap.number}-", dir=above))
+    return Path(tempfile.mkdtemp(prefix=f"{'secret-' if secret else ''}lap-{lap.number}-", dir=above))
 
 
 def _free_port() -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import ssl
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,8 @@ class Place:
     :param hosts: name or address, and port, of each node that documents may be sent to.
     :param path: below which Elasticsearch answers there, empty for none; it begins with a slash.
     :param api_key: as HTTP sends it; ``user`` and ``password`` are None with it, and without any login.
-    :param authority: file with the certificates that its own are checked by; None for the machine's.
+    :param trusted: certificates that its own are checked by, as text; empty for the machine's.
+    :param authority: file with these; None before they are in one.
     """
 
     hosts: tuple[tuple[str, int], ...]
@@ -32,6 +33,7 @@ class Place:
     user: str | None = None
     password: str | None = None
     api_key: str | None = None
+    trusted: str = ""
     authority: str | None = None
     verify: bool = True
 
@@ -62,11 +64,17 @@ class Place:
         """Whether a configuration with it must be nobody else's to read."""
         return self.password is not None or self.api_key is not None
 
+    def with_authority_in(self, folder: Path) -> Place:
+        """The same with its certificates in a file of that folder."""
+        if not self.trusted:
+            return self
+        (folder / AUTHORITY).write_text(self.trusted, encoding="ascii")
+        return replace(self, authority=str(folder / AUTHORITY))
 
-def place_of(es: Any, index: str, program: Shipper, folder: Path) -> Place:
+
+def place_of(es: Any, index: str, program: Shipper) -> Place:
     """The place that Rally's client sends to.
 
-    :param folder: for the certificates that this client trusts.
     :raises exceptions.RallyTaskAssertionError: if the shipper cannot log in as that client does.
     """
     nodes = [node.config for node in es.transport.node_pool.all()]
@@ -83,12 +91,11 @@ def place_of(es: Any, index: str, program: Shipper, folder: Path) -> Place:
             f"basic_auth_password"
         )
     https, context = nodes[0].scheme == "https", nodes[0].ssl_context
-    verify, authority = True, None
+    verify, trusted = True, ""
     if https and context is not None:
         verify = context.verify_mode != ssl.CERT_NONE
-        if verify and (trusted := context.get_ca_certs(binary_form=True)):
-            authority = folder / AUTHORITY
-            authority.write_text("".join(map(ssl.DER_cert_to_PEM_cert, trusted)), encoding="ascii")
+        if verify:
+            trusted = "".join(map(ssl.DER_cert_to_PEM_cert, context.get_ca_certs(binary_form=True)))
     return Place(
         hosts=tuple((node.host, node.port) for node in nodes),
         index=index,
@@ -97,6 +104,6 @@ def place_of(es: Any, index: str, program: Shipper, folder: Path) -> Place:
         user=user,
         password=password,
         api_key=api_key,
-        authority=None if authority is None else str(authority),
+        trusted=trusted,
         verify=verify,
     )
