@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import ssl
 import sys
 import threading
 from collections.abc import Callable, Mapping
@@ -22,9 +23,14 @@ class Sink:
     """Takes bulks at a port of its own and keeps their documents, until its ``with`` block ends.
 
     :param on_bulk: may refuse the documents of a bulk, or keep some, by returning those that it keeps.
+    :param certificate: file with its certificate and the key to it, where it is to speak TLS.
     """
 
-    def __init__(self, on_bulk: Callable[[list[bytes]], list[bytes]] = lambda documents: documents) -> None:
+    def __init__(
+        self,
+        on_bulk: Callable[[list[bytes]], list[bytes]] = lambda documents: documents,
+        certificate: Path | None = None,
+    ) -> None:
         self.documents: list[bytes] = []
         self.paths: list[str] = []
         self.actions: set[str] = set()
@@ -72,6 +78,11 @@ class Sink:
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
+        self.certificate = certificate
+        if certificate is not None:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
 
     @property
@@ -97,7 +108,15 @@ class SinkClient(RequestContextHolder):
         self._sink = sink
         self.indices = self
         self._headers = HttpHeaders({"authorization": authorization} if authorization else {})
-        node = SimpleNamespace(scheme="http", host="127.0.0.1", port=sink.port, path_prefix="", ssl_context=None)
+        secure = sink.certificate is not None
+        context = ssl.create_default_context(cafile=str(sink.certificate)) if secure else None
+        node = SimpleNamespace(
+            scheme="https" if secure else "http",
+            host="localhost" if secure else "127.0.0.1",
+            port=sink.port,
+            path_prefix="",
+            ssl_context=context,
+        )
         pool = SimpleNamespace(all=lambda: [SimpleNamespace(config=node)])
         self.transport = SimpleNamespace(node_pool=pool)
 

@@ -9,6 +9,7 @@ import asyncio
 import base64
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -148,6 +149,26 @@ def test_real_shippers_send_each_document_once(
     assert sent.record["lost"] == sent.record["duplicates"] == 0
     assert sent.record["version"][:1].isdigit()
     assert {headers["Authorization"] for headers in sent.sink.headers} == {f"Basic {login}"}
+
+
+@pytest.mark.skipif(not shutil.which("openssl"), reason="certificates are made with openssl")
+@pytest.mark.parametrize(("name", "fed_by"), [("rsyslog", "imtcp"), ("syslog-ng", "tcp")])
+def test_certificates_that_rally_trusts_are_trusted(name: str, fed_by: str, tmp_path: Path) -> None:
+    """Documents reach a server whose certificate nobody else knows; one that Rally does not trust gets none."""
+    if why := PROGRAMS[name].missing():
+        pytest.skip(why)
+    certificates = [tmp_path / f"{number}.pem" for number in range(2)]
+    for certificate in certificates:
+        made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
+        made += ["-addext", "subjectAltName=DNS:localhost", "-keyout", "-", "-out", "-"]
+        certificate.write_bytes(subprocess.run(made, capture_output=True, check=True).stdout)
+    settings = ShipperSettings(name, 700, 1, input=fed_by, patience=2.0)
+    sent = ship(tmp_path, settings, Sink(certificate=certificates[0]))
+    assert sent.problems == []
+    assert sorted(sent.numbers) == sorted([*range(2500, 7000), *range(500)])
+    sink = Sink(certificate=certificates[0])
+    sink.certificate = certificates[1]
+    assert ship(tmp_path, settings, sink).record["counted"] == 0
 
 
 def test_lines_of_any_content_pass_through(tmp_path: Path) -> None:
