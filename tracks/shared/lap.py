@@ -174,7 +174,8 @@ class RunLap:
         load, probe = await self._load(es, lap, crew, shipment, record, problems, Disturbance(nodes, elsewhere))
         with unmeasured(es):
             if shipment is not None:
-                record["bulks"] = load.bulks = await shipment.end()
+                # Each marker of the probe was one to the index, too.
+                record["bulks"] = load.bulks = await shipment.end() - (len(probe.names) if probe else 0)
             done = await index_actions(es, lap.index)
             record["load_actions"] = {name: done[name] - done_before[name] for name in done}
             await es.options(request_timeout=_PATIENCE).indices.refresh(index=lap.index)

@@ -10,12 +10,12 @@ import asyncio
 import functools
 import json
 import os
+import re
 import shutil
 import socket
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,6 +38,10 @@ if TYPE_CHECKING:
 # Seconds between two looks at how many documents there are; fewer when the last ones are due.
 _LOOK, _LAST_LOOK = 0.05, 0.01
 _LAST_SHARE = 0.9
+# Letters of what somebody else has said, in a sentence of ours.
+_LONGEST_WORDS = 300
+# Seconds in which nothing must have come, for nothing to come any more.
+_AT_REST = 0.5
 # Seconds between two looks at what the shipper has used.
 _USE_LOOK = 0.5
 # Seconds that the process that feeds it has to say what it has handed over.
@@ -174,6 +178,12 @@ class Shipment:
         if self._shipper is not None:
             await self._shipper.end()
         after, before = await counted(self._es, self._lap), self._before
+        # Of one that has ended before its time Elasticsearch may still have bulks in hand.
+        while after.documents - before.documents < (self._handed.get("generated") or 0):
+            await asyncio.sleep(_AT_REST)
+            earlier, after = after, await counted(self._es, self._lap)
+            if after == earlier:
+                break
         self._sent = Counted(0, after.bulks - before.bulks, after.bulk_bytes - before.bulk_bytes)
         return self._sent.bulks
 
@@ -269,13 +279,15 @@ class Shipment:
         return f"no document was counted for {patience} after {come:,} of {self._handed['generated']:,}{self._said()}"
 
     def _said(self) -> str:
-        """The last line of what the shipper has said, for sentences; empty if it has said nothing."""
-        logs = [self._folder / name for name in ("refused.log", "said.log")] if self._folder is not None else []
-        words = self._shipper.last_words() if self._shipper is not None else ""
-        for log in logs:
-            if not words and log.is_file():
-                words = _last_line(log)
-        return f"; it said last: {words}" if words else ""
+        """Why Elasticsearch refused documents, or the last line that the shipper has said; empty if it said nothing."""
+        if self._folder is None or self._shipper is None:
+            return ""
+        # Rsyslog writes down what was refused: requests and replies, texts in JSON.
+        reasons = re.findall(r'reason\\*": *\\*"([^"\\]+)', _text(self._folder / "refused.log"))
+        if reasons:
+            return f"; Elasticsearch refused documents: {reasons[-1][:_LONGEST_WORDS]}"
+        words = self._shipper.last_words() or _text(self._folder / "said.log").rstrip().rpartition("\n")[2]
+        return f"; it said last: {words[:_LONGEST_WORDS]}" if words else ""
 
 
 @functools.cache
@@ -360,6 +372,9 @@ def _ended(code: int) -> str:
     return f"signal {-code}" if code < 0 else f"exit code {code}"
 
 
-def _last_line(log: Path, most: int = 300) -> str:
-    lines: Sequence[str] = log.read_text(encoding="utf-8", errors="replace").splitlines()
-    return next((line.strip() for line in reversed(lines) if line.strip()), "")[:most]
+def _text(file: Path) -> str:
+    """Of a file that may not be there."""
+    try:
+        return file.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
