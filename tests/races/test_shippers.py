@@ -1,4 +1,4 @@
-"""Laps by real shippers in a real race: each document counted once, on one node with Rally's own clients beside them."""
+"""Laps by real shippers in a real race: each document counted once, beside those of Rally's own clients."""
 
 from __future__ import annotations
 

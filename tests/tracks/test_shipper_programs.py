@@ -47,7 +47,7 @@ CASES: dict[str, tuple[dict[str, Any], Place, dict[str, Any]]] = {
     "fluent-bit": ({"shipper_queue": "disk"}, SECURED, {"port": 5140}),
     "fluent-bit-file": ({"shipper_retries": 3}, PLAIN, {"file": "/race/shippers/lap-1/documents.json"}),
     "filebeat": ({"shipper_queue": "disk"}, SECURED, {"port": 5140}),
-    "filebeat-file": ({"shipper_retries": 3}, PLAIN, {"file": "/race/shippers/lap-1/documents.json"}),
+    "filebeat-file": ({}, PLAIN, {"file": "/race/shippers/lap-1/documents.json"}),
     "logstash": ({"shipper_queue": "disk"}, SECURED, {"port": 5140}),
     "logstash-file": ({}, PLAIN, {"file": "/race/shippers/lap-1/documents.json"}),
 }

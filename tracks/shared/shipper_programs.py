@@ -204,6 +204,7 @@ class Filebeat(Shipper):
     name = program = "filebeat"
     install = "https://www.elastic.co/downloads/beats/filebeat has its packages"
     files = ("filebeat.yml",)
+    cannot: Mapping[str, str] = {"shipper_retries": "sends again for ever, whatever it is told"}
 
     def version_words(self) -> list[str]:  # noqa: D102
         return ["version"]
