@@ -28,11 +28,13 @@ from shared.shipper_programs import PROGRAMS
 from shared.shipper_settings import ShipperSettings
 
 from paddock.paths import TRACKS
-from tests.machine import wait_until
+from tests.machine import PATIENCE, wait_until
 from tests.tracks.lap_client import corpus, lap
 from tests.tracks.shipped import INDEX, Sink, SinkClient, StandIn
 
 COUNT = 5000
+# Seconds after which a lap is over in which nothing more will come; nothing else may take so long.
+STANDSTILL = 10.0
 
 
 class Sent:
@@ -91,7 +93,7 @@ def race_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def stand_in(monkeypatch: pytest.MonkeyPatch, **does: int) -> ShipperSettings:
     """The small program in a shipper's place."""
     monkeypatch.setitem(PROGRAMS, "stand-in", StandIn({"of": COUNT, **does}))  # type: ignore[misc]
-    return ShipperSettings("stand-in", 1000, 1, patience=2.0)
+    return ShipperSettings("stand-in", 1000, 1, patience=PATIENCE)
 
 
 @pytest.mark.parametrize("fed_by", ["tcp", "file"])
@@ -162,13 +164,13 @@ def test_certificates_that_rally_trusts_are_trusted(name: str, fed_by: str, tmp_
         made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
         made += ["-addext", "subjectAltName=DNS:localhost", "-keyout", "-", "-out", "-"]
         certificate.write_bytes(subprocess.run(made, capture_output=True, check=True).stdout)
-    settings = ShipperSettings(name, 700, 1, input=fed_by, patience=2.0)
+    settings = ShipperSettings(name, 700, 1, input=fed_by)
     sent = ship(tmp_path, settings, Sink(certificate=certificates[0]))
     assert sent.problems == []
     assert sorted(sent.numbers) == sorted([*range(2500, 7000), *range(500)])
     sink = Sink(certificate=certificates[0])
     sink.certificate = certificates[1]
-    assert ship(tmp_path, settings, sink).record["counted"] == 0
+    assert ship(tmp_path, replace(settings, patience=2.0), sink).record["counted"] == 0
 
 
 def test_lines_of_any_content_pass_through(tmp_path: Path) -> None:
@@ -204,10 +206,10 @@ def test_lines_of_any_content_pass_through(tmp_path: Path) -> None:
 
 def test_a_loss_is_told_in_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each tenth document is lost on the way: the lap ends once nothing comes any more."""
-    sent = ship(tmp_path, stand_in(monkeypatch, loses=10))
+    sent = ship(tmp_path, replace(stand_in(monkeypatch, loses=10), patience=STANDSTILL))
     assert (sent.record["generated"], sent.record["counted"], sent.record["lost"]) == (COUNT, 4500, 500)
     (problem,) = sent.problems
-    assert problem.startswith("no document was counted for 2 s after 4,500 of 5,000")
+    assert problem.startswith("no document was counted for 10 s after 4,500 of 5,000")
 
 
 def test_documents_that_come_twice_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -233,7 +235,7 @@ def test_a_shipper_that_blocks_is_told(tmp_path: Path, monkeypatch: pytest.Monke
     async def run() -> tuple[list[str], dict[str, Any]]:
         with Sink() as sink:
             client, problems = SinkClient(sink), list[str]()
-            settings = stand_in(monkeypatch, stops=2500)
+            settings = replace(stand_in(monkeypatch, stops=2500), patience=STANDSTILL)
             given = lap(documents, None, count=3_000_000, index=INDEX, shipper=settings)
             shipment = Shipment(client, given)
             try:
@@ -246,7 +248,7 @@ def test_a_shipper_that_blocks_is_told(tmp_path: Path, monkeypatch: pytest.Monke
 
     problems, record = asyncio.run(run())
     assert problems[0].startswith(
-        "stand-in stood still: no document was counted for 2 s, and it took no more of them (its queue of 100,000 "
+        "stand-in stood still: no document was counted for 10 s, and it took no more of them (its queue of 100,000 "
         "events is full, or nobody reads its input); 2,000 had come"
     )
     assert 2500 <= record["generated"] < 3_000_000
@@ -257,7 +259,7 @@ def test_a_real_shipper_loses_what_elasticsearch_refuses(tmp_path: Path) -> None
     """A sink that keeps nine of ten: the same figures come of rsyslog."""
     if why := PROGRAMS["rsyslog"].missing():
         pytest.skip(why)
-    settings = ShipperSettings("rsyslog", 500, 2, input="imtcp", patience=2.0)
+    settings = ShipperSettings("rsyslog", 500, 2, input="imtcp", patience=STANDSTILL)
     sent = ship(tmp_path, settings, Sink(lambda documents: documents[: len(documents) * 9 // 10]))
     assert sent.record["lost"] == COUNT - len(sent.sink.documents) > 0
     assert len(sent.problems) == 1
@@ -265,10 +267,10 @@ def test_a_real_shipper_loses_what_elasticsearch_refuses(tmp_path: Path) -> None
 
 def test_a_clock_ends_a_slice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was handed over by then is what is waited for, and counted."""
-    sent = ship(tmp_path, stand_in(monkeypatch, of=0), count=10**12, seconds=0.2)
-    # The stand-in keeps what does not fill a batch.
-    assert sent.record["generated"] > COUNT
-    assert sent.record["generated"] - sent.record["counted"] < 1000
+    settings = replace(stand_in(monkeypatch, of=0), input="file")
+    sent = ship(tmp_path, settings, count=10**12, seconds=0.2)
+    assert sent.problems == []
+    assert sent.record["generated"] == sent.record["counted"] < 10**12
 
 
 @pytest.mark.parametrize(
@@ -350,6 +352,20 @@ def test_processors_that_are_not_there_are_told(tmp_path: Path) -> None:
     child = Child(["true"], SHIPPER, tmp_path, tmp_path / "log", processors=(4000,))
     assert child.process.wait() == 1
     assert "cannot run on the processors 4000" in child.last_words()
+
+
+def test_what_feeds_it_and_cannot_begin_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a processor that is not there, say."""
+    settings = replace(stand_in(monkeypatch), generator_processors=(4000,))
+    with pytest.raises(exceptions.RallyTaskAssertionError, match="feeds stand-in did not begin: It cannot run on the"):
+        ship(tmp_path, settings)
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As any other reason of the system's why it cannot be started."""
+    (tmp_path / "race").touch()
+    with pytest.raises(exceptions.RallyTaskAssertionError, match=r"^stand-in could not be started \(.*\)$"):
+        ship(tmp_path, stand_in(monkeypatch))
 
 
 def test_a_shipper_that_ignores_the_request_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -83,7 +83,7 @@ ALL_TRACKS = tracks.track_names()
 CHALLENGES = [
     *("bulk-clients", "bulk-size", "burst", "codec-and-sort", "growing-data", "index-mode", "ingest"),
     *("ingest-and-search", "mapping-cost", "paced", "refresh-interval", "replay", "replicas", "settings", "shards"),
-    *("store-type", "sustained", "translog-flush"),
+    *("shipper", "store-type", "sustained", "translog-flush"),
 ]
 
 TRACK_NAMES = ["apache", "apache-ecs", "app-logs", "app-logs-ecs", "logs", "syslog", "web-events"]

@@ -227,6 +227,11 @@ def _plan(track: Any, corpora: list[Any], params: dict[str, Any]) -> Iterator[La
             f"the level '{new[0]}' has blocks_per_index, and every lap has a fresh index: set lap_growing, too."
         )
     shippers = {name: _shipper(level, params) for name, level in levels.items()}
+    if seconds is not None and (read := [name for name, one in shippers.items() if one and one.input == "file"]):
+        raise exceptions.InvalidSyntax(
+            f"the level '{read[0]}' reads a file, which takes as much as the disk does in lap_seconds: feed its "
+            f"shipper by TCP, or give lap_documents."
+        )
     number = 0
     for start in read_starts(params):
         orders = lap_orders(list(levels), start.warmup_blocks + start.blocks, start.order, params["order-seed"])

@@ -94,6 +94,14 @@ class Shipment:
 
         :raises exceptions.RallyTaskAssertionError: if it is not there, refuses its configuration, or does not begin.
         """
+        try:
+            await self._prepare()
+        except OSError as error:
+            raise exceptions.RallyTaskAssertionError(
+                f"{self.settings.name} could not be started ({error.strerror or error})"
+            ) from None
+
+    async def _prepare(self) -> None:
         self._version = await asyncio.to_thread(_version, self.settings.name)
         place = self._place = place_of(self._es, self._lap.index, self.program)
         folder = self._folder = _folder(self._lap, place.has_secrets)
@@ -115,9 +123,9 @@ class Shipment:
         words = [sys.executable, "-I", "-S", str(_GENERATOR), json.dumps({**_documents(self._lap), **into})]
         self._generator = Child(words, GENERATOR, folder, None, self.settings.generator_processors)
         ready = self._threads.submit(_line, self._generator)
-        if await _heard(ready, self.program.starts_within + _END_PATIENCE) != "ready\n":
+        if (said := await _heard(ready, self.program.starts_within + _END_PATIENCE)) != "ready\n":
             raise exceptions.RallyTaskAssertionError(
-                f"{self.settings.name} took no documents in {self.program.starts_within:g} s{self._said()}"
+                f"what feeds {self.settings.name} did not begin: {said.strip() or 'it said nothing'}{self._said()}"
             )
 
     async def look(self) -> None:

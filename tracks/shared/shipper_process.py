@@ -62,7 +62,7 @@ class Child:
         # Isolated, and without its packages: it is there for some milliseconds.
         before = [sys.executable, "-I", "-S", str(_CHILD), str(os.getpid()), named]
         if log is None:
-            pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+            pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
             self.process = subprocess.Popen([*before, *words], **pipes, **options)
         else:
             with log.open("ab") as file:
@@ -126,8 +126,7 @@ class Child:
         return self.process.wait()
 
     def _signal(self, number: int) -> None:
-        # The group may outlive its first process; it has the id of that one, which is nobody else's until it was waited
-        # for, and afterwards no other group's while one of its own lives.
+        # The group may outlive its first process, whose id it has.
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.process.pid, number)
 
