@@ -268,7 +268,7 @@ def test_a_real_shipper_loses_what_elasticsearch_refuses(tmp_path: Path) -> None
 def test_a_clock_ends_a_slice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was handed over by then is what is waited for, and counted."""
     settings = replace(stand_in(monkeypatch, of=0), input="file")
-    sent = ship(tmp_path, settings, count=10**12, seconds=0.2)
+    sent = ship(tmp_path, settings, count=10**12, seconds=0.005)
     assert sent.problems == []
     assert sent.record["generated"] == sent.record["counted"] < 10**12
 
