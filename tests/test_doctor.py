@@ -41,6 +41,17 @@ def test_everything_is_looked_at_and_said_in_words() -> None:
     assert all(f.remedy for f in findings if f.state == BAD)
 
 
+def test_shippers_are_named_and_none_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that are there with their versions, and where it stands how the others are installed."""
+    monkeypatch.setattr(examination, "at_hand", lambda: ({"rsyslog": "8.2302.0"}, {"vector": "It is not there."}))
+    assert (
+        finding("shippers").text == "rsyslog 8.2302.0. Not here: vector (docs/shippers.md says how they are installed)."
+    )
+    monkeypatch.setattr(examination, "at_hand", lambda: ({}, {"vector": "It is not there."}))
+    assert finding("shippers").text.startswith("None is installed. Not here: vector")
+    assert finding("shippers").state == GOOD
+
+
 def test_a_machine_too_small_for_any_heap_is_bad(monkeypatch: pytest.MonkeyPatch) -> None:
     """Half a gigabyte of memory runs no race."""
     monkeypatch.setattr(cars, "this_machine", lambda: Machine(400 * 2**20, 2, None))

@@ -12,6 +12,7 @@ from paddock.cars import combine, known_cars
 from paddock.chains.model import DEFAULT_CONTENDER, TUNED_CONTENDER, Settings, Step
 from paddock.errors import unknown
 from paddock.race import DEFAULT_CARS
+from paddock.tournaments.load_shape import SHIPPER_KEYS
 from paddock.tournaments.model import Contender, Tournament
 
 _DURATION = re.compile(r"[0-9]+(nanos|micros|ms|s|m|h|d)")
@@ -28,7 +29,7 @@ _PARAMETERS = {
     "index.translog.flush_threshold_size": "translog_flush_threshold_size",
     "index.merge.scheduler.max_thread_count": "merge_max_thread_count",
 }
-_LOAD = {"bulk_size": "bulk_size", "clients": "bulk_indexing_clients"}
+_LOAD = {"bulk_size": "bulk_size", "clients": "bulk_indexing_clients", **{name: name for name in SHIPPER_KEYS}}
 # As tracks/shared/levels.py has them; a test compares the two.
 MODES: Mapping[str, Mapping[str, Any]] = {
     "standard": {"index.mode": "standard"},
@@ -63,6 +64,7 @@ def level_of(challenge: str, level: Any) -> dict[str, Any]:
     if setting:
         return {"settings": {setting: text if challenge in ("refresh-interval", "store-type") else level}}
     key = {"bulk-size": "bulk_size", "bulk-clients": "clients", "mapping-cost": _MAPPING, "index-mode": "mode"}
+    key |= {"shipper": "shipper"}
     return {key[challenge]: level} if challenge in key else {}
 
 
@@ -190,7 +192,7 @@ def _without(first: Settings, second: Settings) -> Settings:
         return _PARAMETERS.get(_full(setting), _full(setting))
 
     named = {*told, *(parameter(name) for name in told.get("index_settings", {}))} - {"index_settings"}
-    own = {"bulk_size": "bulk_size", "clients": "bulk_indexing_clients", "codec": "codec"}
+    own = {**_LOAD, "codec": "codec"}
     level = {name: value for name, value in first.level.items() if name == "settings" or own.get(name) not in named}
     params = {name: value for name, value in first.track_params.items() if name not in named}
     for place in (level, params):

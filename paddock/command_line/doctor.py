@@ -23,6 +23,7 @@ from paddock.engine.versions import choose_java
 from paddock.errors import MachineError, PaddockError
 from paddock.files import gibibytes
 from paddock.race.headroom import Shape, ensure
+from paddock.race.shippers import at_hand
 from paddock.rally import DEFAULT_HTTP_PORT, preflight, privileges
 from paddock.rally.leftovers import racing
 from paddock.rally.request import read_client_options
@@ -61,6 +62,7 @@ def examine() -> list[Finding]:
         "identity": _identity,
         "limits": _limits,
         "hardware": _hardware,
+        "shippers": _shippers,
         "swap": _swap,
         "load": _load,
     }
@@ -178,6 +180,14 @@ def _hardware() -> _Seen:
         "Call ./inv as root, with a writable /sys/fs/cgroup, for these." if os.geteuid() else next(iter(fail.values()))
     )
     return CARE, f"{text} Not: {', '.join(fail)}.", remedy
+
+
+def _shippers() -> _Seen:
+    """What can send a lap in the place of Rally's own clients; a race needs none of them."""
+    there, missing = at_hand()
+    text = f"{', '.join(f'{name} {version}' for name, version in there.items())}." if there else "None is installed."
+    absent = f" Not here: {', '.join(missing)} (docs/shippers.md says how they are installed)." if missing else ""
+    return GOOD, text + absent
 
 
 def _swap() -> _Seen:

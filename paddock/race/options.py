@@ -31,6 +31,7 @@ from paddock.race.circumstances import (
 from paddock.race.clusters import ClusterOptions, PreparedClusters, check_java_options, own_data_path, prepare_clusters
 from paddock.race.drivers import DEFAULT_CLIENTS, lap_parameters
 from paddock.race.replay_check import check_replay, with_query_log
+from paddock.race.shippers import check_shippers
 from paddock.rally import preflight
 from paddock.rally.clusters import DEFAULT_CLUSTER, Cluster
 from paddock.rally.request import OPTIONS_FILE, OPTIONS_VARIABLE, ClientOptions, RaceRequest, read_client_options
@@ -91,6 +92,7 @@ def prepare(options: RaceOptions, fetch: bool = True, clusters: Sequence[Cluster
         clients = options.params.get("bulk_indexing_clients") or DEFAULT_CLIENTS
         chosen = lap_parameters(options.params, options.further_arguments, clients)
         options = replace(options, params={**options.params, **chosen})
+    shipped = check_shippers(track, challenge, options.params, options.test_mode, fetch)
     race_id = options.race_id or str(uuid.uuid4())
     check_race_id(race_id)
     _check_target(options)
@@ -99,10 +101,12 @@ def prepare(options: RaceOptions, fetch: bool = True, clusters: Sequence[Cluster
         clusters = (_own_cluster(options),)
     if clusters:
         prepared = prepare_clusters(clusters, race_id, options.port, fetch)
-        return replace(_on_clusters(options, track, challenge, race_id, prepared, fetch), prices=prices)
+        race = _on_clusters(options, track, challenge, race_id, prepared, fetch)
+        return replace(race, notes=(*shipped, *race.notes), prices=prices)
     data_path = own_data_path(options.data_path, race_id)
     node_params = {**options.car_params, **({"data_paths": str(data_path)} if data_path else {})}
     combination, notes = _cars(options, node_params)
+    notes += shipped
     client_options = ClientOptions()
     if options.target_hosts:
         client_options = read_client_options(options.client_options, hosts=options.target_hosts)

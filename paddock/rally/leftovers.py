@@ -309,7 +309,9 @@ def _on_disk(ledger: Ledger) -> list[Path]:
     """The folders that the race leaves behind; no installation to which a symbolic link leads: it is another's."""
     folder = paths.races_folder().resolve() / ledger.race_id
     places = (*folder.glob("*/install"), *folder.glob("*/*/install"))
-    installations = [one for one in places if one.resolve() == one]
+    # Of a shipper's lap what it had not sent yet, and all of one whose configuration has a password in it.
+    shipped = (*folder.glob("shippers/*/state"), *folder.glob("shippers/secret-*"))
+    installations = [one for one in (*places, *shipped) if one.resolve() == one]
     return [one for one in (*installations, *map(Path, ledger.data_paths)) if one.is_dir()]
 
 

@@ -16,7 +16,7 @@ from paddock.structured_files import load_schema, read_yaml
 from paddock.tournaments import TournamentOptions
 from paddock.tournaments.checks import OWN_PARAMETERS, overridden, problems
 from paddock.tournaments.clusters import clusters_of, distinct
-from paddock.tournaments.load_shape import unasked_processes
+from paddock.tournaments.load_shape import SHIPPER_KEYS, unasked_processes
 from paddock.tournaments.model import Contender, Tournament
 from paddock.tournaments.own_corpus import fitted
 from paddock.tournaments.pairing import DOCS_PER_SECOND, METRICS
@@ -25,7 +25,7 @@ from paddock.tournaments.published import cell_name, narrowed, read_published
 from paddock.tracks import check_parameters, load_track, track_names
 
 # What a factor of a grid may set beside index settings and cars, as a level has it.
-_OF_LEVEL = ("bulk_size", "clients", "mapping", "mode", "codec", "sort")
+_OF_LEVEL = ("bulk_size", "clients", "mapping", "mode", "codec", "sort", *SHIPPER_KEYS)
 # What makes the cluster of a contender another one, beside its cars.
 _OF_NODE = (
     *("version", "car_params", "engine", "java", "data_path", "nodes", "target_hosts", "client_options", "own_cluster"),

@@ -13,7 +13,7 @@ from paddock.corpora.record import CorpusRecord
 from paddock.errors import MachineError
 from paddock.plain_values import built
 from paddock.race.headroom import SHARED, Headroom, Shape, between, ensure, remembered
-from paddock.tournaments.load_shape import load_shape
+from paddock.tournaments.load_shape import load_shape, ships
 from paddock.tournaments.model import Tournament
 
 # So many shapes are measured one by one, five seconds each; of more, their corners, and the others are reckoned.
@@ -86,7 +86,8 @@ def _wanted(tournament: Tournament, corpora: Mapping[str, CorpusRecord]) -> list
     """For every corpus the shape of each contender's load."""
     found: dict[str, tuple[CorpusRecord, dict[str, Shape]]] = {}
     for contender in tournament.contenders:
-        if (corpus := corpora.get(contender.name)) is not None:
+        # What a shipper can push is nothing that Rally's client could tell.
+        if (corpus := corpora.get(contender.name)) is not None and not ships(tournament, contender):
             _, shapes = found.setdefault(str(corpus.file), (corpus, {}))
             shapes[contender.name] = Shape(*load_shape(tournament, contender), tournament.driver_processes)
     return list(found.values())

@@ -295,6 +295,8 @@ def _disturbance(figures: Mapping[str, Any] | None) -> Disturbance | None:
 def _busiest(line: Mapping[str, Any]) -> float | None:
     """Processor seconds of the busiest process of the load driver; None in a journal that does not tell."""
     drivers = line.get("drivers")
+    if shipper := line.get("shipper"):  # then one process feeds it, and Rally's own only counts
+        return float(shipper["generator_cpu_seconds"])
     return max(float(one["cpu_seconds"]) for one in drivers) if drivers else line.get("driver_cpu_seconds")
 
 
@@ -316,6 +318,10 @@ def _prices(line: Mapping[str, Any], documents: int) -> dict[str, float]:
         prices["node CPU s/M docs"] = line["node_cpu_ms"] / 1000 / documents * _MILLION
     if line.get("driver_cpu_seconds") is not None:
         prices["driver CPU s/M docs"] = line["driver_cpu_seconds"] / documents * _MILLION
+    if shipper := line.get("shipper"):
+        prices["shipper CPU s/M docs"] = shipper["cpu_seconds"] / documents * _MILLION
+        if shipper.get("peak_memory_bytes"):
+            prices["shipper memory MiB"] = shipper["peak_memory_bytes"] / 2**20
     if line.get("index_figures"):
         # That of a growing index is of all of its documents.
         prices["bytes/doc"] = line["index_figures"]["store_bytes"] / (documents + (line.get("documents_before") or 0))

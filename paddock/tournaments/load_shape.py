@@ -11,13 +11,29 @@ from paddock.tournaments.model import Contender, Tournament
 from paddock.tracks import copies_of_shards, named_settings, settings_by_name
 
 DEFAULT_BULK_SIZE = 1000
+# What a level, and a track parameter of the same name, say of a shipper (tracks/shared/shipper_settings.py).
+SHIPPER_KEYS = (
+    *("shipper", "shipper_batch", "shipper_workers", "shipper_queue", "shipper_queue_size", "shipper_retries"),
+    *("shipper_input", "shipper_processors", "generator_processors"),
+)
+OWN_CLIENTS = "rally"
 
 
 def load_shape(tournament: Tournament, contender: Contender) -> tuple[int, int]:
-    """Documents per bulk, and clients, of a contender's laps."""
+    """Documents per bulk, and clients, of a contender's laps; of a shipper its batch and its workers."""
     params, level = told(tournament, contender)
     size = level.get("bulk_size") or params.get("bulk_size") or DEFAULT_BULK_SIZE
-    return int(size), int(level.get("clients") or params.get("bulk_indexing_clients") or DEFAULT_CLIENTS)
+    clients = level.get("clients") or params.get("bulk_indexing_clients") or DEFAULT_CLIENTS
+    if ships(tournament, contender):
+        size = level.get("shipper_batch") or params.get("shipper_batch") or size
+        clients = level.get("shipper_workers") or params.get("shipper_workers") or clients
+    return int(size), int(clients)
+
+
+def ships(tournament: Tournament, contender: Contender) -> bool:
+    """Whether a shipper sends a contender's laps, and not Rally's own clients."""
+    params, level = told(tournament, contender)
+    return (level.get("shipper") or params.get("shipper") or OWN_CLIENTS) != OWN_CLIENTS
 
 
 def shards(tournament: Tournament, contender: Contender) -> int:
@@ -37,7 +53,8 @@ def index_settings(tournament: Tournament, contender: Contender) -> dict[str, An
 
 def unasked_processes(tournament: Tournament) -> int:
     """How many processes send the load of its laps where nobody has said: as many as any contender has use for."""
-    return default_processes(max(load_shape(tournament, contender)[1] for contender in tournament.contenders))
+    own = [load_shape(tournament, one)[1] for one in tournament.contenders if not ships(tournament, one)]
+    return default_processes(max(own, default=1))
 
 
 def _is_size(level: Any) -> bool:
@@ -53,6 +70,7 @@ def told(tournament: Tournament, contender: Contender) -> tuple[dict[str, Any], 
     plain_levels = {
         "bulk-size": {"bulk_size": level},
         "bulk-clients": {"clients": level},
+        "shipper": {"shipper": level},
         "refresh-interval": {"settings": {"refresh_interval": level}},
         "shards": {"settings": {"number_of_shards": level}},
         "replicas": {"settings": {"number_of_replicas": level}},

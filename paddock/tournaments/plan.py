@@ -23,7 +23,7 @@ from paddock.tournaments.clusters import clusters_of, distinct, runs_side_by_sid
 from paddock.tournaments.durations import Experience, driver_load, phase_seconds
 from paddock.tournaments.growth import fewest_documents, growing_cautions
 from paddock.tournaments.headroom import headroom_sentence, shares, undisturbed
-from paddock.tournaments.load_shape import load_shape, shards
+from paddock.tournaments.load_shape import load_shape, shards, ships
 from paddock.tournaments.model import Contender, Tournament
 from paddock.tournaments.pairing import ALPHA, rivals
 from paddock.tournaments.schedule import Start, make_schedule
@@ -150,7 +150,8 @@ def render_plan(plan: Plan, orders: bool = False) -> str:
     """
     lines = [f"{plan.tournament.name}: {plan.tournament.question}", "", *_setup(plan.tournament), ""]
     lines += [_contenders(plan.tournament), "", *_schedule(plan)]
-    if orders and not plan.headroom:
+    own = any(not ships(plan.tournament, one) for one in plan.tournament.contenders)
+    if orders and not plan.headroom and own:
         lines += ["What the load driver alone can push is not measured yet: that is done before the first race."]
     lines += [*_cautions(plan), f"Seed {plan.seed}.", ""]
     lines += ["Order:", *(_orders(plan, None if orders else _BLOCKS_SHOWN))]
@@ -315,13 +316,11 @@ def _lap_cautions(plan: Plan) -> Iterator[str | None]:
     shapes = {one.name: load_shape(tournament, one) for one in tournament.contenders}
     yield few_bulks(fewest_documents(tournament, plan.experience), shapes)
     headroom = undisturbed(plan.headroom)
-    loads = {
-        one.name: driver_load(tournament, one, plan.experience, headroom.get(one.name)) for one in tournament.contenders
-    }
+    # A shipper is fed by another program than the one that is known.
+    own = [one for one in tournament.contenders if not ships(tournament, one)]
+    loads = {one.name: driver_load(tournament, one, plan.experience, headroom.get(one.name)) for one in own}
     yield driver_bound(loads, shares(headroom, _expected_rates(plan)), tournament.driver_processes, expected=True)
-    yield idle_processes(
-        tournament.driver_processes, {one.name: load_shape(tournament, one)[1] for one in tournament.contenders}
-    )
+    yield idle_processes(tournament.driver_processes, {one.name: load_shape(tournament, one)[1] for one in own})
 
 
 def _advice(tournament: Tournament) -> Iterator[str]:

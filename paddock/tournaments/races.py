@@ -14,6 +14,7 @@ from paddock.race.circumstances import CORPUS, LIMITS, corpus_text
 from paddock.race.clusters import ClusterOptions
 from paddock.race.drivers import PROCESSES
 from paddock.race.options import PreparedRace, prepare
+from paddock.race.shippers import asked, programs
 from paddock.rally.clusters import DEFAULT_CLUSTER, Cluster
 from paddock.rally.request import printable
 from paddock.tournaments import TournamentOptions
@@ -245,6 +246,8 @@ def race_circumstances(
     found = {"track revision": str(told.get("track-revision") or "")}
     if race.corpus is not None:
         found[CORPUS] = corpus_text(race.corpus)
+    if names := asked(race.request.track_params):
+        found["shippers"] = ", ".join(f"{name} {programs()[name].version}".strip() for name in names)
     if (processes := race.request.track_params.get(PROCESSES, 1)) > 1:
         found["load driver"] = f"{processes} processes"
     if race.request.clusters:

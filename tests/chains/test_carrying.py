@@ -27,6 +27,7 @@ SHORT_FORMS = {
     "bulk-clients": [1, 8],
     "mapping-cost": ["full", "nothing-stored"],
     "index-mode": ["standard", "logsdb", "logsdb-synthetic"],
+    "shipper": ["rally", "rsyslog"],
     "codec-and-sort": ["default", "best_compression by host, @timestamp desc"],
 }
 

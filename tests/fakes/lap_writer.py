@@ -18,6 +18,7 @@ FAKE_LAPS holds JSON:
   heeded        whether it goes on after a measured block only when the tournament's journal has all its laps
   shares        whether laps tell how they went inside; true
   hits          level -> documents that its searches find; 7
+  shippers      level -> what the lap's record says of the shipper that has sent it
   driver        level -> processor seconds of the load driver per second of load; 0.5 s a lap where not named
 """
 
@@ -153,6 +154,7 @@ def record(params, number, block, position, level, seconds, began, behaviour, do
         "freshness": freshness(params, behaviour, level),
         "searches": searches(params, behaviour, level),
         "void": void,
+        **({"shipper": behaviour["shippers"][level]} if level in behaviour.get("shippers", {}) else {}),
     }
 
 

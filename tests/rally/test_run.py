@@ -457,6 +457,16 @@ def test_a_race_of_another_user_is_left_to_them(data_path: Path, monkeypatch: py
     assert not data_path.exists()
 
 
+def test_what_a_killed_shipper_has_left_goes(data_path: Path) -> None:
+    """What it had not sent, and any configuration with a password; what else says why a lap was void stays."""
+    shippers = Path(a_ledger(data_path, start_ticks=1).folder) / "shippers"
+    for name in ("lap-1-x", "secret-lap-2-x"):
+        (shippers / name / "state").mkdir(parents=True)
+        (shippers / name / "said.log").touch()
+    with leftovers.racing():
+        assert [str(file.relative_to(shippers)) for file in shippers.rglob("*")] == ["lap-1-x", "lap-1-x/said.log"]
+
+
 def test_a_link_in_a_races_folder_leads_to_nothing_that_is_removed(data_path: Path, tmp_path: Path) -> None:
     """Whoever could write to the folder may have put one there: what it leads to is not the race's."""
     precious = tmp_path / "elsewhere" / "install"

@@ -17,8 +17,10 @@ from paddock.race import drivers
 from paddock.tournaments import TournamentOptions
 from paddock.tournaments.durations import Experience, lap_documents
 from paddock.tournaments.files import find_file, read_tournament, tournament_names
-from paddock.tournaments.load_shape import load_shape
+from paddock.tournaments.headroom import measured_headroom
+from paddock.tournaments.load_shape import load_shape, ships, unasked_processes
 from paddock.tournaments.plan import make_plan, render_plan
+from tests.tournaments.conftest import a_corpus
 
 Write = Callable[..., Path]
 
@@ -351,3 +353,23 @@ def test_the_readme_has_the_minutes_of_the_plans(monkeypatch: pytest.MonkeyPatch
     assert set(told) == set(tournament_names())
     planned = {name: make_plan(read_tournament(find_file(name)), 1, Experience()).minutes for name in told}
     assert told == {name: pytest.approx(minutes, abs=0.6) for name, minutes in planned.items()}
+
+
+def test_settings_of_a_shipper_make_a_grid(definition: Callable[..., Path]) -> None:
+    """Workers by batch, as a study has it: their load is the shipper's, and nobody asks what Rally's client pushes."""
+    factors = [
+        {"name": "workers", "set": "shipper_workers", "values": [1, 16]},
+        {"name": "batch", "set": "shipper_batch", "values": [100, 1000]},
+    ]
+    told = {"challenge": "settings", "baseline": {"workers": 1, "batch": 100}, "contenders": None, "grid": factors}
+    grid = read_tournament(definition(**told, track_params={"shipper": "rsyslog"}))
+    assert [one.level for one in grid.contenders][:2] == [
+        {"shipper_workers": 1, "shipper_batch": 100},
+        {"shipper_workers": 1, "shipper_batch": 1000},
+    ]
+    assert [load_shape(grid, one) for one in grid.contenders] == [(100, 1), (1000, 1), (100, 16), (1000, 16)]
+    assert all(ships(grid, one) for one in grid.contenders)
+    assert unasked_processes(grid) == 1
+    assert measured_headroom(grid, {one.name: a_corpus() for one in grid.contenders}) == {}
+    own = read_tournament(definition(**told, track_params={"shipper": "rally"}))
+    assert not any(ships(own, one) for one in own.contenders)

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -228,3 +229,20 @@ def test_each_cluster_that_was_there_is_told_apart() -> None:
     }
     unasked = race_circumstances(single, {"cluster": {"distribution-version": "8.8.2"}}, {}, {})
     assert unasked["Elasticsearch"] == "8.8.2"
+
+
+def test_the_shippers_that_ran_are_named_with_their_versions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of levels and of the track, once each; a result of another version is another one."""
+    monkeypatch.setattr(
+        "paddock.tournaments.races.programs",
+        lambda: {name: SimpleNamespace(version=f"of {name}") for name in ("rsyslog", "syslog-ng")},
+    )
+    levels = [
+        {"name": "a", "shipper": "syslog-ng"},
+        {"name": "b", "shipper_batch": 5},
+        {"name": "c", "shipper": "rally"},
+    ]
+    params = {"levels": levels, "shipper": "rsyslog"}
+    request = RaceRequest("r", paths.TRACKS / "apache", "settings", ("external",), None, track_params=params)
+    race = PreparedRace(replace(request, target_hosts="x:1"), load_track("apache"), None, 0, ())
+    assert race_circumstances(race, {}, {}, {})["shippers"] == "syslog-ng of syslog-ng, rsyslog of rsyslog"

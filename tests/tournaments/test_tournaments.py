@@ -88,6 +88,23 @@ def test_the_price_stands_beside_the_speed(fake_laps: Behave, definition: Write)
     )
 
 
+def test_what_a_shipper_costs_stands_beside_the_speed(fake_laps: Behave, definition: Write) -> None:
+    """Of the contenders that have one; the driver is what feeds it, and its load nobody takes for Rally's."""
+    told = {"cpu_seconds": 0.3, "peak_memory_bytes": 40 * 2**20, "generator_cpu_seconds": 0.95}
+    fake_laps(shippers={"syslog-ng": told, "rsyslog": {**told, "cpu_seconds": 0.1}}, rates={"rsyslog": 10_000})
+    contenders = [{"name": name, "level": name} for name in ("rsyslog", "syslog-ng", "rally")]
+    file = definition(challenge="shipper", contenders=contenders, baseline="rsyslog", stop_early=False, blocks=8)
+    result = hold(file)
+    measured = {one.metric.name: {each.contender: each for each in one.absolutes} for one in result.others}
+    cpu, memory = measured["shipper CPU s/M docs"], measured["shipper memory MiB"]
+    assert (cpu["rsyslog"].mean, cpu["syslog-ng"].mean, cpu["rally"].laps) == (pytest.approx(10), pytest.approx(30), 0)
+    assert memory["rsyslog"].mean == pytest.approx(40)
+    loads = {lap.contender: lap.driver_load for lap in result.laps if not lap.warmup}
+    assert loads["rsyslog"] is not None
+    assert loads["rally"] is not None
+    assert loads["rsyslog"] > loads["rally"]
+
+
 def test_why_there_is_no_freshness_is_told(fake_laps: Behave, definition: Write) -> None:
     """A probe that ended early makes no figure, too few markers make no 99th percentile, and both are said."""
     fake_laps(probe_problem={"30s": "markers could not be searched for: too busy"})

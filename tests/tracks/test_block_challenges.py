@@ -30,6 +30,7 @@ DEFAULT_LEVELS = {
     "bulk-size": ["500", "1000", "3000", "5000"],
     "bulk-clients": ["1", "2", "4", "8"],
     "mapping-cost": ["full", "track", "keywords", "no-doc-values", "nothing-indexed", "nothing-stored"],
+    "shipper": ["rally"],
     "settings": ["track", "for-throughput"],
     "index-mode": ["standard", "logsdb"],
     "codec-and-sort": [

@@ -190,6 +190,10 @@ def test_a_slice_may_be_longer_than_the_corpus(tmp_path: Path) -> None:
         ({"seconds": 5}, "set lap_growing, too"),
         ({"growing": True, "seconds": 0}, "lap_seconds must be above 0, but is 0"),
         ({"growing": True, "seconds": "5s"}, "lap_seconds must be above 0, but is '5s'"),
+        (
+            {"growing": True, "seconds": 5, "levels": [{"name": "f", "shipper": "rsyslog", "shipper_input": "file"}]},
+            "the level 'f' reads a file, which takes as much as the disk does in lap_seconds",
+        ),
         ({"growing": True, "force_merge": True}, "lap_growing excludes"),
         ({"growing": True, "read_back": 5}, "lap_growing excludes"),
     ],

@@ -6,13 +6,15 @@ import asyncio
 import json
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import elasticsearch
 import pytest
 from esrally import exceptions
 from shared.lap import RunLap
 from shared.lap_figures import _totals
+from shared.lap_load import Load
+from shared.shipper_settings import ShipperSettings
 
 from tests.tracks.lap_client import BULK_SECONDS, FakeElasticsearch, corpus, lap, meta
 
@@ -319,3 +321,54 @@ def test_only_pauses_are_time_of_garbage_collection() -> None:
     collectors = {"ZGC Cycles": {"collection_time_in_millis": 9000}, "ZGC Pauses": {"collection_time_in_millis": 3}}
     node = {"process": {"cpu": {"total_in_millis": 1}}, "jvm": {"gc": {"collectors": collectors}}, "thread_pool": {}}
     assert _totals({"one": node, "two": node})["gc_ms"] == 6
+
+
+class FakeShipment:
+    """A shipper in the place of Rally's clients, which has brought what the client counts; see Shipment."""
+
+    cpu_seconds, generator_cpu_seconds = 0.5, 0.25
+    calls: ClassVar[list[str]] = []
+
+    def __init__(self, es: Any, lap: Any) -> None:
+        self.es, self.lap = es, lap
+        self.calls.clear()
+
+    def __getattr__(self, name: str) -> Any:
+        async def called() -> int:
+            self.calls.append(name)
+            self.es.calls.append((f"shipper {name}", {}))
+            return 7
+
+        return called
+
+    async def load(self, probe: Any, problems: list[str]) -> Load:
+        self.es.calls.append(("shipper load", {}))
+        self.es.on_request_start()
+        self.es.on_request_end()
+        self.es.documents = [b"{}"] * 20
+        return Load(25, 20, first_sent=1.0, last_acknowledged=3.0, acknowledgements=[(2.0, 15), (3.0, 5)])
+
+    def record(self, documents_counted: int | None) -> dict[str, Any]:
+        return {"generated": 25, "counted": documents_counted}
+
+    def close(self, keep: bool) -> None:
+        self.calls.append(f"close {keep}")
+
+
+def test_a_shippers_lap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is started before the index is made, and ended before it is counted; loss makes the lap void, in figures."""
+    monkeypatch.setattr("shared.lap.Shipment", FakeShipment)
+    client = FakeElasticsearch()
+    client.write_rejections = 3
+    settings = ShipperSettings("rsyslog", 10, 2)
+    result = run(client, tmp_path, shipper=settings)
+    names = [name for name in client.names() if name != "options"]
+    assert names[:3] == ["get_mapping", "shipper prepare", "create"]
+    assert names[names.index("shipper load") :][:5] == ["shipper load", "shipper end", "actions", "refresh", "count"]
+    record = result["record"]
+    assert record["void"] == "rsyslog was given 25 documents, and 20 were counted: 5 were lost (20.00%)"
+    assert record["shipper"] == {"generated": 25, "counted": 20}
+    assert (record["seconds"], record["bulks"], record["documents_per_second"]) == (2.0, 7, [0, 15, 5])
+    assert record["latency_ms"]["p50"] is None
+    assert record["driver_cpu_seconds"] >= 0.25
+    assert FakeShipment.calls[-1] == "close True"

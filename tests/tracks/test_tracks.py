@@ -82,18 +82,8 @@ SPARSE = [
 ALL_TRACKS = tracks.track_names()
 CHALLENGES = [
     *("bulk-clients", "bulk-size", "burst", "codec-and-sort", "full-disk", "growing-data", "index-mode", "ingest"),
-    *(
-        "ingest-and-search",
-        "log-queries",
-        "mapping-cost",
-        "paced",
-        "refresh-interval",
-        "replay",
-        "replicas",
-        "settings",
-        "shards",
-    ),
-    *("store-type", "sustained", "translog-flush"),
+    *("ingest-and-search", "log-queries", "mapping-cost", "paced", "refresh-interval", "replay", "replicas"),
+    *("settings", "shards", "shipper", "store-type", "sustained", "translog-flush"),
 ]
 
 TRACK_NAMES = ["apache", "apache-ecs", "app-logs", "app-logs-ecs", "logs", "syslog", "web-events"]

@@ -31,6 +31,7 @@ from shared.lap_figures import (
 from shared.lap_journal import append_lap
 from shared.lap_load import Load, index_documents
 from shared.lap_plan import Lap
+from shared.lap_record import circumstances, reasons_against, sample_of
 from shared.lap_searches import SearchFailed, search
 from shared.node_processes import NodeProcesses, local_nodes
 from shared.own_clients import OwnClients
@@ -38,6 +39,7 @@ from shared.ownership import SomebodyElses, delete_own, marked, put_pipelines
 from shared.read_back import read_back
 from shared.rendezvous import Lost
 from shared.request_contexts import unmeasured
+from shared.shipper_lap import Shipment
 
 MERGE_TIMEOUT = 600.0
 # Seconds for nodes that were started while the race was running to answer.
@@ -87,12 +89,13 @@ class RunLap:
                 f"{', '.join(clients)} only."
             )
         es = await self._own.of(lap.cluster, clients, lap.client_options)
-        load, record = Load(), _circumstances(lap, crew)
+        load, record = Load(), circumstances(lap, crew)
+        shipment = None if lap.shipper is None else Shipment(es, lap)
         problems: list[str] = []
         foreign: SomebodyElses | None = None
         lost = False
         try:
-            load = await self._run(es, lap, crew, record, problems)
+            load = await self._run(es, lap, crew, shipment, record, problems)
         except SomebodyElses as error:
             foreign = error
             problems.append(str(error))
@@ -105,6 +108,10 @@ class RunLap:
             problems.append(f"Elasticsearch refused a request: {error}")
         except elasticsearch.TransportError as error:
             problems.append(f"Elasticsearch did not answer: {error.message}")
+        finally:
+            if shipment is not None:
+                record["shipper"] = shipment.record(record["documents_counted"])
+                shipment.close(keep=bool(problems))
         gone = bool(problems) and not await self._clean_up(es, lap)
         if gone:
             problems.append("no node answers any more")
@@ -124,15 +131,25 @@ class RunLap:
             )
         if problems:
             self.logger.warning("Lap %d (%s) is void: %s", lap.number, lap.level, record["void"])
-        return _sample(es, lap, load, record)
+        return sample_of(es, lap, load, record)
 
-    async def _run(self, es: Any, lap: Lap, crew: Crew | None, record: dict[str, Any], problems: list[str]) -> Load:
+    async def _run(
+        self,
+        es: Any,
+        lap: Lap,
+        crew: Crew | None,
+        shipment: Shipment | None,
+        record: dict[str, Any],
+        problems: list[str],
+    ) -> Load:
         with unmeasured(es):
             if lap.reconnects:
                 await _answering(es)
             there = await self._standing(es, lap)
             if there is None:
                 await self._delete(es, lap)
+            if shipment is not None:
+                await shipment.prepare()
             await asyncio.sleep(lap.rest)
             if there is None:
                 await put_pipelines(es, lap.pipelines)
@@ -142,18 +159,23 @@ class RunLap:
                 self._growing[lap.cluster, lap.index] = lap.start
             await WaitForHealth()(es, {"index": lap.index, "status": lap.health})
             record["settings"] = await settings_in_force(es, lap.index)
-            if crew is not None:
+            if crew is not None and shipment is None:
                 await crew.prepare(lap)
             # Refreshes come at fixed times after the index was created: the load begins at a phase of its own.
             await asyncio.sleep(lap.wait)
+            if shipment is not None:
+                await shipment.look()
             nodes, elsewhere = await local_nodes(es)
             done_before = await index_actions(es, lap.index)
             # Not read again before the end: the nodes would then answer that with figures up to a second old. After the
             # searches of the lap before they may still answer with figures from before those.
             before = await (node_figures(es) if lap.searches else last_node_figures(es))
             processes = NodeProcesses(nodes, elsewhere)
-        load, probe = await self._load(es, lap, crew, record, Disturbance(nodes, elsewhere))
+        load, probe = await self._load(es, lap, crew, shipment, record, problems, Disturbance(nodes, elsewhere))
         with unmeasured(es):
+            if shipment is not None:
+                # Each marker of the probe was one to the index, too.
+                record["bulks"] = load.bulks = await shipment.end() - (len(probe.names) if probe else 0)
             done = await index_actions(es, lap.index)
             record["load_actions"] = {name: done[name] - done_before[name] for name in done}
             await es.options(request_timeout=_PATIENCE).indices.refresh(index=lap.index)
@@ -170,7 +192,7 @@ class RunLap:
             record["node_gc_ms"] = after["gc_ms"] - before["gc_ms"]
             record.update({f"node_{name}": value for name, value in processes.record().items()})
             record["node_rejections"] = after["rejections"] - before["rejections"]
-            problems.extend(_problems(lap, load, record, self._merge_timeout))
+            problems.extend(reasons_against(lap, load, record, self._merge_timeout))
             if lap.searches and not problems:
                 try:
                     record["searches"] = await search(
@@ -240,19 +262,30 @@ class RunLap:
         return True
 
     async def _load(
-        self, es: Any, lap: Lap, crew: Crew | None, record: dict[str, Any], machine: Disturbance
+        self,
+        es: Any,
+        lap: Lap,
+        crew: Crew | None,
+        shipment: Shipment | None,
+        record: dict[str, Any],
+        problems: list[str],
+        machine: Disturbance,
     ) -> tuple[Load, FreshnessProbe | None]:
         series = f"{lap.number}-" if lap.grows else ""
         probe = FreshnessProbe(es, lap.index, series) if lap.freshness_probe else None
         started, started_monotonic, driver = time.time(), time.monotonic(), os.times()
         async with probe or nullcontext():
-            if crew is None:
+            if shipment is not None:
+                load, parts = await shipment.load(probe, problems), []
+            elif crew is None:
                 sent = index_documents(es, bulks(*_documents(lap)), lap.clients, seconds=lap.seconds)
                 load, parts = await sent, []
             else:
                 load, parts = await crew.load(es, lap)
-            ended, spent, disturbance = time.time(), os.times(), machine.record(others_cpu_seconds(parts))
-        if crew is not None:
+            ended, spent = time.time(), os.times()
+            beside = others_cpu_seconds(parts) if shipment is None else shipment.cpu_seconds
+            disturbance = machine.record(beside)
+        if crew is not None and shipment is None:
             es.on_request_end()  # the load ends with the last bulk of all, not of this process
             record["drivers"] = [part.record() for part in parts]
         record.update(
@@ -271,7 +304,12 @@ class RunLap:
             documents_per_second=load.documents_per_second(),
             share_ms=load.share_ms(),
             driver_cpu_seconds=round(
-                spent.user + spent.system - driver.user - driver.system + sum(part.cpu_seconds for part in parts[1:]), 3
+                spent.user
+                + spent.system
+                - (driver.user + driver.system)
+                + sum(part.cpu_seconds for part in parts[1:])
+                + (shipment.generator_cpu_seconds if shipment else 0.0),
+                3,
             ),
             disturbance=disturbance,
             freshness=probe.record() if probe else None,
@@ -309,77 +347,6 @@ def _nothing(es: Any) -> dict[str, Any]:
 
 def _documents(lap: Lap) -> tuple[Any, ...]:
     return lap.documents, lap.first_document, lap.count, lap.bulk_size, lap.index
-
-
-def _circumstances(lap: Lap, crew: Crew | None = None) -> dict[str, Any]:
-    """The record of a lap before it is run: every key that it can have."""
-    return {
-        "lap": lap.number,
-        "start": lap.start,
-        "block": lap.block,
-        "position": lap.position,
-        "warm_up": lap.warm_up,
-        "level": lap.level,
-        "cluster": lap.cluster,
-        "index": lap.index,
-        "bulk_size": lap.bulk_size,
-        "clients": lap.clients,
-        "first_document": lap.first_document,
-        "documents": lap.count if lap.seconds is None else None,
-        "refresh_phase": lap.phase,
-        "rest_seconds": round(lap.rest, 3),
-        "wait_seconds": round(lap.wait, 3),
-        **({} if crew is None else {"drivers": None}),
-        **(dict.fromkeys(("documents_before", "merges_go_on")) | {"slice_seconds": lap.seconds} if lap.grows else {}),
-        **dict.fromkeys(
-            (
-                *("settings", "started_at", "started_monotonic", "ended_at", "seconds"),
-                *("documents_sent", "documents_acknowledged", "documents_counted", "bulks", "errors", "rejections"),
-                *("reasons", "took_ms", "latency_ms", "documents_per_second", "share_ms", "driver_cpu_seconds"),
-                *("node_cpu_ms", "node_gc_ms", "node_written_bytes", "node_peak_memory_bytes", "node_rejections"),
-                *("merge_wait_seconds", "load_actions"),
-                *("force_merge_seconds", "index_figures", "disturbance", "freshness", "searches", "read_back", "void"),
-            )
-        ),
-    }
-
-
-def _problems(lap: Lap, load: Load, record: dict[str, Any], merge_timeout: float) -> list[str]:
-    """Why the lap does not count; empty if it does."""
-    problems = []
-    reasons = f" ({' | '.join(load.reasons)})" if load.reasons else ""
-    if load.errors:
-        problems.append(f"{load.errors} documents were refused or got no answer{reasons}")
-    if load.rejections or record["node_rejections"]:
-        refused = max(load.rejections, record["node_rejections"])
-        problems.append(f"{refused} bulks were rejected because a node was too busy")
-    if lap.seconds is None and load.documents_sent != lap.count:
-        problems.append(f"{load.documents_sent} documents were sent instead of {lap.count}")
-    if record["documents_counted"] != load.documents_sent:
-        problems.append(f"{load.documents_sent} documents were sent, but the index has {record['documents_counted']}")
-    if record["merge_wait_seconds"] is None:
-        problems.append(f"merges had not ended after {merge_timeout:g} s")
-    return problems
-
-
-def _sample(es: Any, lap: Lap, load: Load, record: dict[str, Any]) -> dict[str, Any]:
-    """What Rally notes of the lap."""
-    if load.seconds is None:
-        # Rally subtracts these times, whatever has happened.
-        es.on_request_start()
-        es.on_request_end()
-    sample = {
-        "weight": load.documents_acknowledged,
-        "unit": "docs",
-        "throughput": load.documents_acknowledged / load.seconds if load.seconds else 0.0,
-        "success": record["void"] is None,
-        "level": lap.level,
-        "block": lap.block,
-        "lap": lap.number,
-    }
-    if record["void"]:
-        sample |= {"error-type": "void-lap", "error-description": record["void"]}
-    return sample
 
 
 async def _count(es: Any, index: str, probe: FreshnessProbe | None) -> int:

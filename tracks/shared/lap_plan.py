@@ -21,6 +21,7 @@ from shared.lap_starts import Start, read_starts
 from shared.levels import Level, read_levels, sorted_by, sorting_mappings
 from shared.mapping_variants import mapping_variant
 from shared.rendezvous import Place, place
+from shared.shipper_settings import ShipperSettings, shipper_settings
 
 # Seconds; until the nodes of the next start are there, and between two looks.
 READY_TIMEOUT = 3600.0
@@ -55,6 +56,8 @@ class Lap:
     :param searches: how often each of the queries is run after the load.
     :param client_options: file with those of all clusters, where they want different ones; else None.
     :param journal: file to which the lap's record is added; None for none.
+    :param shipper: what sends its documents in the place of Rally's own clients; then ``bulk_size`` and ``clients`` are
+        its batch and its workers. None for these clients.
     """
 
     number: int
@@ -87,6 +90,7 @@ class Lap:
     journal: Path | None
     grows: bool = False
     seconds: float | None = None
+    shipper: ShipperSettings | None = None
 
 
 class LapPlan(ParamSource):
@@ -222,6 +226,12 @@ def _plan(track: Any, corpora: list[Any], params: dict[str, Any]) -> Iterator[La
         raise exceptions.InvalidSyntax(
             f"the level '{new[0]}' has blocks_per_index, and every lap has a fresh index: set lap_growing, too."
         )
+    shippers = {name: _shipper(level, params) for name, level in levels.items()}
+    if seconds is not None and (read := [name for name, one in shippers.items() if one and one.input == "file"]):
+        raise exceptions.InvalidSyntax(
+            f"the level '{read[0]}' reads a file, which takes as much as the disk does in lap_seconds: feed its "
+            f"shipper by TCP, or give lap_documents."
+        )
     number = 0
     for start in read_starts(params):
         orders = lap_orders(list(levels), start.warmup_blocks + start.blocks, start.order, params["order-seed"])
@@ -229,7 +239,7 @@ def _plan(track: Any, corpora: list[Any], params: dict[str, Any]) -> Iterator[La
         for block, order in enumerate(orders):
             for position, name in enumerate(order, start=1):
                 number += 1
-                body, phase = bodies[name], phases[block]
+                body, phase, shipper = bodies[name], phases[block], shippers[name]
                 wait, longest = ((phase or 0.0) * seconds for seconds in (intervals[name], max(intervals.values())))
                 yield Lap(
                     number=number,
@@ -248,8 +258,8 @@ def _plan(track: Any, corpora: list[Any], params: dict[str, Any]) -> Iterator[La
                     documents=documents,
                     first_document=(block * count % available if seconds is None else block * available // len(orders)),
                     count=count,
-                    bulk_size=levels[name].bulk_size or params["bulk-size"],
-                    clients=levels[name].clients or params["bulk-clients"],
+                    bulk_size=(shipper and shipper.batch) or levels[name].bulk_size or params["bulk-size"],
+                    clients=shipper.workers if shipper else levels[name].clients or params["bulk-clients"],
                     freshness_probe=params["freshness-probe"],
                     phase=phase,
                     rest=longest - wait,
@@ -262,7 +272,14 @@ def _plan(track: Any, corpora: list[Any], params: dict[str, Any]) -> Iterator[La
                     journal=journal,
                     grows=grows,
                     seconds=seconds,
+                    shipper=shipper,
                 )
+
+
+def _shipper(level: Level, params: dict[str, Any]) -> ShipperSettings | None:
+    """What sends a level's laps; its batch and its workers are those of Rally's clients where nothing is said."""
+    batch, workers = level.bulk_size or params["bulk-size"], level.clients or params["bulk-clients"]
+    return shipper_settings(level.shipper, params.get("shipper") or {}, batch, workers, level.name)
 
 
 def _own_index(place: int, level: Level, block: int) -> str:

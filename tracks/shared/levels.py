@@ -11,11 +11,13 @@ from typing import Any
 from esrally import exceptions
 
 from shared.mapping_variants import VARIANTS
+from shared.shipper_settings import KEYS as SHIPPER_KEYS
 
 _DURATION = re.compile(r"[0-9]+(nanos|micros|ms|s|m|h|d)")
 _KEYS = {
     *("name", "settings", "bulk_size", "clients", "mapping", "mode", "codec", "sort", "value", "cluster"),
     "blocks_per_index",
+    *SHIPPER_KEYS,
 }
 # Beginnings of settings that a node has from its start on, whatever its indices are.
 _OF_THE_NODE = ("indices.", "node.", "thread_pool.", "bootstrap.", "cluster.", "path.")
@@ -47,6 +49,7 @@ class Level:
     :param cluster: which of the clusters of Rally's --target-hosts has its laps.
     :param blocks_per_index: where indices grow: after so many blocks it writes to a new one, as time-based indices are;
         None for one that grows on.
+    :param shipper: what sends its laps, and how it is set, by :data:`shared.shipper_settings.KEYS`.
     """
 
     name: str
@@ -56,6 +59,7 @@ class Level:
     mapping: str | None = None
     cluster: str = DEFAULT_CLUSTER
     blocks_per_index: int | None = None
+    shipper: Mapping[str, Any] = field(default_factory=dict)
 
 
 def _refresh_interval(value: Any) -> dict[str, Any]:
@@ -92,6 +96,10 @@ def _bulk_clients(value: Any) -> dict[str, Any]:
     return {"clients": value}
 
 
+def _shipper(value: Any) -> dict[str, Any]:
+    return {"shipper": value}
+
+
 def _mapping(value: Any) -> dict[str, Any]:
     return {"mapping": value}
 
@@ -124,6 +132,7 @@ FACTORS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "mapping-cost": _mapping,
     "index-mode": _mode,
     "codec-and-sort": _codec_and_sort,
+    "shipper": _shipper,
     "settings": _nothing_but_objects,
 }
 
@@ -203,6 +212,7 @@ def _from_object(value: Mapping[str, Any]) -> Level:
         mapping=mapping,
         cluster=cluster,
         blocks_per_index=_whole_or_none(f"the blocks_per_index of the level '{name}'", value.get("blocks_per_index")),
+        shipper={key: value[key] for key in SHIPPER_KEYS if value.get(key) is not None},
     )
 
 

@@ -1,0 +1,85 @@
+"""The shippers that a race asks for: whether they are installed, and whether they can be what is asked of them."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from paddock import paths
+from paddock.errors import FileError, MachineError, UsageError
+from paddock.tracks import Challenge, Track
+from paddock.tracks.rendering import build_track, render_specification
+
+LAPS = "laps"
+# Whose plain levels are names of shippers.
+CHALLENGE = "shipper"
+_OWN_CLIENTS = "rally"
+# What names files, hosts and sizes of a race that is not prepared yet; none of it is about shippers.
+_NOT_LOOKED_AT = (
+    *("lap_journal", "lap_stop_file", "lap_dropped_file", "lap_starts", "lap_order", "lap_phases", "lap_documents"),
+    *("lap_read_back", "lap_client_options", "driver_processes", "driver_rendezvous"),
+)
+
+
+def check_shippers(
+    track: Track, challenge: Challenge, params: Mapping[str, Any], test_mode: bool, fetch: bool
+) -> list[str]:
+    """Check what sends the laps of a race, where that is not Rally itself, before anything is started.
+
+    :param params: the track's parameters, levels among them.
+    :param fetch: whether the race is to be held; if not, what is missing is only said.
+    :returns: sentences for the user: what is missing.
+    :raises UsageError: a shipper cannot be what is asked of it, or the challenge has no laps.
+    :raises MachineError: one is not installed.
+    """
+    named = asked(params)
+    if not named and challenge.name != CHALLENGE:
+        return []
+    if LAPS not in challenge.tasks:
+        raise UsageError(
+            f"The challenge '{challenge.name}' is sent by Rally's own clients, and shipper is {' and '.join(named)}: "
+            f"race the challenge shipper, or another one of laps (./inv challenges), or leave it out."
+        )
+    looked_at = {name: value for name, value in params.items() if name not in _NOT_LOOKED_AT}
+    specification, _ = render_specification(track.folder, looked_at)
+    try:
+        build_track(track.folder, looked_at, specification, challenge.name, test_mode)
+    except FileError as error:
+        if error.path != track.folder / "track.json":
+            raise
+        # It is the parameters that are wrong, not the track.
+        said = error.problem.removeprefix("Rally refuses this track: ")
+        raise UsageError(said[:1].upper() + said[1:]) from None
+    missing = [why for name in named if name in programs() and (why := programs()[name].missing())]
+    if missing and fetch:
+        raise MachineError(" ".join(missing))
+    return missing
+
+
+def asked(params: Mapping[str, Any]) -> list[str]:
+    """The names of the shippers that a race's parameters ask for, without Rally's own clients."""
+    levels = [one for one in params.get("levels") or () if isinstance(one, Mapping)]
+    own = [one.get("shipper") for one in levels]
+    if not levels or len(levels) < len(params["levels"]) or None in own:
+        own.append(params.get("shipper"))
+    # A plain level of the challenge shipper is a shipper itself.
+    own += [one for one in params.get("levels") or () if isinstance(one, str) and one in programs()]
+    own += [one["value"] for one in levels if isinstance(one.get("value"), str) and one["value"] in programs()]
+    return [name for name in dict.fromkeys(own) if name not in (None, _OWN_CLIENTS)]
+
+
+def programs() -> Mapping[str, Any]:
+    """What the tracks know of each shipper, by its name (tracks/shared/shipper_programs.py)."""
+    if str(paths.TRACKS) not in sys.path:
+        sys.path.append(str(paths.TRACKS))
+    found: Mapping[str, Any] = importlib.import_module("shared.shipper_programs").PROGRAMS
+    return found
+
+
+def at_hand() -> tuple[dict[str, str], dict[str, str]]:
+    """The shippers that are installed, with their versions, and those that are not, with a sentence."""
+    missing = {name: one.missing() for name, one in programs().items()}
+    there = {name: one.version for name, one in programs().items() if missing[name] is None}
+    return there, {name: why for name, why in missing.items() if why is not None}

@@ -1,0 +1,76 @@
+"""Shippers of a race, before it begins: which are asked for, what is not installed, what cannot be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from paddock.errors import MachineError, UsageError
+from paddock.race.shippers import asked, at_hand, check_shippers, programs
+from paddock.tracks import load_track
+
+TRACK = load_track("apache")
+CHALLENGES = {challenge.name: challenge for challenge in TRACK.challenges}
+NONE_INSTALLED = "The shipper rsyslog is not installed"
+
+
+@pytest.fixture
+def nothing_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine without any shipper."""
+    programs()
+    monkeypatch.setattr("shared.shipper_programs.shutil.which", lambda *_, **__: None)
+
+
+@pytest.mark.parametrize(
+    ("params", "names"),
+    [
+        ({}, []),
+        ({"shipper": "rally"}, []),
+        ({"shipper": "rsyslog"}, ["rsyslog"]),
+        ({"levels": ["rsyslog", "rally", "syslog-ng"]}, ["rsyslog", "syslog-ng"]),
+        ({"levels": [{"name": "a", "value": "rsyslog", "cluster": "b"}]}, ["rsyslog"]),
+        ({"levels": [{"name": "a", "shipper": "vector"}, {"name": "b", "shipper": "rally"}]}, ["vector"]),
+        ({"shipper": "rsyslog", "levels": [{"name": "a", "shipper": "rally"}]}, []),
+        ({"shipper": "rsyslog", "levels": [{"name": "a", "shipper": "rally"}, {"name": "b"}]}, ["rsyslog"]),
+    ],
+)
+def test_which_shippers_a_race_asks_for(params: dict[str, Any], names: list[str]) -> None:
+    """Of the track and of its levels, each once; Rally's own clients are none."""
+    assert asked(params) == names
+
+
+def check(params: dict[str, Any], challenge: str = "shipper", fetch: bool = True) -> list[str]:
+    """What is said of a race of small laps."""
+    return check_shippers(TRACK, CHALLENGES[challenge], {"lap_documents": 1000, **params}, False, fetch)
+
+
+@pytest.mark.usefixtures("nothing_installed")
+def test_what_is_not_installed_is_refused_with_the_command() -> None:
+    """Before a race; a plan says it and goes on."""
+    assert check({}) == []
+    with pytest.raises(MachineError, match=f"^{NONE_INSTALLED}.*: apt-get install rsyslog rsyslog-elasticsearch\\.$"):
+        check({"shipper": "rsyslog"})
+    (sentence,) = check({"shipper": "rsyslog"}, fetch=False)
+    assert sentence.startswith(NONE_INSTALLED)
+    assert at_hand()[0] == {}
+
+
+@pytest.mark.parametrize(
+    ("params", "sentence"),
+    [
+        ({"shipper": "rsyslog", "shipper_queue_size": 10}, "The level 'rsyslog' has a queue of 10 events"),
+        ({"shipper": "syslog-ng", "shipper_input": "imptcp"}, "which syslog-ng does not have: choose from tcp, file"),
+        ({"levels": [{"name": "a", "shipper": "rsylog"}]}, "must be one of rally, rsyslog, .* but is 'rsylog'"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_anything_starts(params: dict[str, Any], sentence: str) -> None:
+    """By the track's own code, in a sentence that begins as one."""
+    with pytest.raises(UsageError, match=sentence):
+        check(params, fetch=False)
+
+
+def test_a_challenge_without_laps_has_no_shipper() -> None:
+    """Rather than to leave it out in silence."""
+    with pytest.raises(UsageError, match="challenge 'ingest' is sent by Rally's own clients, and shipper is rsyslog"):
+        check({"shipper": "rsyslog"}, "ingest")

@@ -1,0 +1,92 @@
+"""What a level says of a shipper: read into settings, the level's over the track's, and refused where it cannot be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from esrally import exceptions
+from shared.shipper_programs import PROGRAMS, QUEUES
+from shared.shipper_settings import INPUTS, KEYS, SHIPPERS, ShipperSettings, shipper_settings
+
+from paddock.tournaments import load_shape
+from paddock.tracks import read_parameters
+
+DEFAULTS = {"shipper": "rally", "shipper_queue": "memory", "shipper_queue_size": 100_000}
+
+
+def read(level: dict[str, Any], params: dict[str, Any] | None = None) -> ShipperSettings | None:
+    """The settings of a level whose laps have bulks of 500 by three clients."""
+    return shipper_settings(level, {**DEFAULTS, "shipper_input": "tcp", **(params or {})}, 500, 3, "a level")
+
+
+def test_without_a_shipper_rallys_own_clients_send() -> None:
+    """Nothing said, and Rally named by a level where the track names a shipper."""
+    assert read({}) is None
+    assert read({"shipper": "rally"}, {"shipper": "rsyslog"}) is None
+
+
+def test_batch_and_workers_are_those_of_the_clients_unless_it_says_otherwise() -> None:
+    """So that a shipper races Rally's own clients with the same bulks at the same time."""
+    assert read({"shipper": "syslog-ng"}) == ShipperSettings("syslog-ng", 500, 3)
+    said = read({"shipper_workers": 2}, {"shipper": "rsyslog", "shipper_batch": 5000, "shipper_workers": 9})
+    assert said == ShipperSettings("rsyslog", 5000, 2, input="imtcp")
+
+
+def test_everything_can_be_said() -> None:
+    """Each key reaches the settings; a level's own wins over the track's."""
+    level = {
+        "shipper": "rsyslog",
+        "shipper_batch": 10,
+        "shipper_workers": 2,
+        "shipper_queue": "disk-assisted",
+        "shipper_queue_size": 50,
+        "shipper_retries": 0,
+        "shipper_input": "imptcp",
+        "shipper_processors": "0,2-3",
+        "generator_processors": 1,
+    }
+    assert set(level) == set(KEYS)
+    expected = ShipperSettings("rsyslog", 10, 2, "disk-assisted", 50, 0, "imptcp", (0, 2, 3), (1,))
+    assert read(level) == expected
+    assert read({}, level) == expected
+
+
+@pytest.mark.parametrize(
+    ("level", "sentence"),
+    [
+        ({"shipper": "rsylog"}, r"shipper of the level 'a level' must be one of rally, rsyslog, .* but is 'rsylog'"),
+        ({"shipper_batch": 5}, r"has shipper_batch and no shipper: name one of rsyslog, syslog-ng, .* or leave it out"),
+        ({"shipper": "syslog-ng", "shipper_input": "imtcp"}, "shipper_input imtcp, which syslog-ng does not have"),
+        ({"shipper": "vector", "shipper_input": "udp"}, "must be one of tcp, imtcp, imptcp, file, but is 'udp'"),
+        ({"shipper": "filebeat", "shipper_queue": "disk-assisted"}, "which filebeat does not have: choose from memory"),
+        ({"shipper": "rsyslog", "shipper_queue": "disk", "shipper_workers": 2}, "that is disk has one: set .* to 1"),
+        ({"shipper": "fluent-bit", "shipper_batch": 5}, "but fluent-bit sends its chunks of up to 2 MB as they are"),
+        ({"shipper": "logstash", "shipper_retries": 5}, "but logstash sends again for ever: leave it out"),
+        ({"shipper": "rsyslog", "shipper_batch": 0}, "must be a whole number from 1 on, but is 0"),
+        ({"shipper": "rsyslog", "shipper_retries": -2}, "must be a whole number from 0 on, but is -2"),
+        ({"shipper": "rsyslog", "shipper_queue_size": 499}, "queue of 499 events, which cannot hold one batch of 500"),
+        ({"shipper": "rsyslog", "shipper_processors": "1-0"}, "must be numbers of processors such as 0, 0-1 or 0,2"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_a_sentence(level: dict[str, Any], sentence: str) -> None:
+    """Before anything is started, with what would be right."""
+    with pytest.raises(exceptions.InvalidSyntax, match=sentence):
+        read(level)
+
+
+def test_a_disk_queue_of_rsyslog_has_one_worker() -> None:
+    """What nobody asked for is not refused, and the record says one."""
+    found = read({"shipper": "rsyslog", "shipper_queue": "disk"})
+    assert found is not None
+    assert found.workers == 1
+
+
+def test_tracks_and_tournaments_know_the_same() -> None:
+    """Names, kinds of queues and inputs stand in parameters.yml, in the schema of tournaments and in the code."""
+    known = {one.name: one for one in read_parameters("apache")}
+    assert known["shipper"].choices == SHIPPERS == ("rally", *PROGRAMS)
+    assert known["shipper_queue"].choices == QUEUES
+    assert known["shipper_input"].choices == INPUTS
+    assert load_shape.SHIPPER_KEYS == KEYS
+    assert set(KEYS) <= set(known)

@@ -1,0 +1,151 @@
+"""What a lap is sent by in the place of Rally's own bulks: a shipper, and how it is set; read, and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from esrally import exceptions
+
+from shared.shipper_programs import MEMORY, PROGRAMS, QUEUES
+
+# Who sends the documents of a lap where no shipper does.
+OWN_CLIENTS = "rally"
+SHIPPERS = (OWN_CLIENTS, *PROGRAMS)
+INPUTS = ("tcp", "imtcp", "imptcp", "file")
+FOR_EVER = -1
+# Events that a queue holds, and seconds without a document counted, where nobody says.
+DEFAULT_QUEUE_SIZE = 100_000
+DEFAULT_PATIENCE = 30.0
+# As levels and track parameters call them; those of a level win.
+_BATCH, _WORKERS, _QUEUE, _QUEUE_SIZE, _RETRIES, _INPUT = (
+    *("shipper_batch", "shipper_workers", "shipper_queue", "shipper_queue_size", "shipper_retries", "shipper_input"),
+)
+KEYS = (
+    *("shipper", _BATCH, _WORKERS, _QUEUE, _QUEUE_SIZE, _RETRIES, _INPUT),
+    *("shipper_processors", "generator_processors"),
+)
+
+
+@dataclass(frozen=True)
+class ShipperSettings:
+    """One shipper, as a lap has it.
+
+    :param batch: documents per bulk that it may send at most; None where it cannot be told.
+    :param workers: how many bulks it may have under way at once.
+    :param queue: memory, disk-assisted or disk.
+    :param queue_size: events that its queue holds.
+    :param retries: how often it sends again what Elasticsearch has not taken; -1 for ever.
+    :param input: tcp, imtcp, imptcp or file.
+    :param processors: the processors that it may run on, ``generator_processors`` those of the process that feeds it;
+        empty for all.
+    :param patience: seconds without a document counted after which a lap is over, and void.
+    """
+
+    name: str
+    batch: int | None
+    workers: int
+    queue: str = MEMORY
+    queue_size: int = DEFAULT_QUEUE_SIZE
+    retries: int = FOR_EVER
+    input: str = "tcp"
+    processors: tuple[int, ...] = ()
+    generator_processors: tuple[int, ...] = ()
+    patience: float = DEFAULT_PATIENCE
+
+
+def shipper_settings(
+    level: Mapping[str, Any], params: Mapping[str, Any], batch: int, workers: int, who: str
+) -> ShipperSettings | None:
+    """The shipper of a level's laps; None where Rally's own clients send them.
+
+    :param level: what the level says, by :data:`KEYS`; ``params`` are the track's parameters of the same names.
+    :param batch: documents per bulk and ``workers`` where nothing is said of the shipper's own.
+    :param who: the level's name, for sentences.
+    :raises exceptions.InvalidSyntax: for a shipper that there is not, and for what this one cannot.
+    """
+    given = {name: value for name, value in {**params, **level}.items() if value is not None and name in KEYS}
+    name = given.pop("shipper", OWN_CLIENTS)
+    if name not in SHIPPERS:
+        raise exceptions.InvalidSyntax(
+            f"the shipper of the level '{who}' must be one of {', '.join(SHIPPERS)}, but is {name!r}."
+        )
+    if name == OWN_CLIENTS:
+        if own := sorted(key for key in level if key in KEYS and key != "shipper" and level[key] is not None):
+            raise exceptions.InvalidSyntax(
+                f"the level '{who}' has {own[0]} and no shipper: name one of {', '.join(PROGRAMS)}, or leave it out."
+            )
+        return None
+    program = PROGRAMS[name]
+    for key, why in program.cannot.items():
+        if key in given:
+            raise exceptions.InvalidSyntax(f"the level '{who}' has {key}, but {name} {why}: leave it out.")
+    queue = _one_of(given.get(_QUEUE, MEMORY), _QUEUE, program.queues, QUEUES, name, who)
+    fed_by = _one_of(given.get(_INPUT, "tcp"), _INPUT, program.inputs, INPUTS, name, who)
+    asked_workers = _whole(given.get(_WORKERS), _WORKERS, who)
+    if queue in program.one_worker:
+        if (asked_workers or 1) > 1:
+            raise exceptions.InvalidSyntax(
+                f"the level '{who}' has {asked_workers} workers, but a queue of {name} that is {queue} has one: set "
+                f"{_WORKERS} to 1."
+            )
+        asked_workers = 1
+    size = _whole(given.get(_QUEUE_SIZE), _QUEUE_SIZE, who) or DEFAULT_QUEUE_SIZE
+    found = ShipperSettings(
+        name=name,
+        batch=None if _BATCH in program.cannot else _whole(given.get(_BATCH), _BATCH, who) or batch,
+        workers=asked_workers or workers,
+        queue=queue,
+        queue_size=size,
+        retries=FOR_EVER if _RETRIES not in given else _whole(given[_RETRIES], _RETRIES, who, 0) or 0,
+        input="imtcp" if (name, fed_by) == ("rsyslog", "tcp") else fed_by,
+        processors=_processors(given.get("shipper_processors"), "shipper_processors", who),
+        generator_processors=_processors(given.get("generator_processors"), "generator_processors", who),
+    )
+    if found.batch is not None and found.queue_size < found.batch:
+        raise exceptions.InvalidSyntax(
+            f"the level '{who}' has a queue of {found.queue_size} events, which cannot hold one batch of "
+            f"{found.batch}: make {_QUEUE_SIZE} larger, or {_BATCH} smaller."
+        )
+    return found
+
+
+def _one_of(value: Any, key: str, own: tuple[str, ...], every: tuple[str, ...], name: str, who: str) -> str:
+    if value not in every:
+        raise exceptions.InvalidSyntax(
+            f"the {key} of the level '{who}' must be one of {', '.join(every)}, but is {value!r}."
+        )
+    if value not in own:
+        raise exceptions.InvalidSyntax(
+            f"the level '{who}' has {key} {value}, which {name} does not have: choose from {', '.join(own)}."
+        )
+    return str(value)
+
+
+def _whole(value: Any, key: str, who: str, minimum: int = 1) -> int | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or value < minimum:
+        raise exceptions.InvalidSyntax(
+            f"the {key} of the level '{who}' must be a whole number from {minimum} on, but is {value!r}."
+        )
+    return value
+
+
+def _processors(value: Any, key: str, who: str) -> tuple[int, ...]:
+    """Understands 0, "0", "0,2" and "0-3"."""
+    if value is None:
+        return ()
+    found: set[int] = set()
+    try:
+        for part in str(value).split(","):
+            first, _, last = part.partition("-")
+            found |= set(range(int(first), int(last or first) + 1))
+    except ValueError:
+        found = set()
+    if not found:
+        raise exceptions.InvalidSyntax(
+            f"the {key} of the level '{who}' must be numbers of processors such as 0, 0-1 or 0,2, but is {value!r}."
+        )
+    return tuple(sorted(found))
