@@ -131,7 +131,8 @@ def test_a_signal_while_nodes_start_leaves_none(installer: Installer, number: si
     """Rally, which would end them, does not run yet."""
     installer(hangs=True)
     program = textwrap.dedent("""
-        import sys
+        import signal, sys
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whoever began the tests with nohup has it ignored
         sys.path.insert(0, sys.argv[1])
         from tests.machine import see_own_rallies_only
         see_own_rallies_only(setattr)

@@ -36,7 +36,7 @@ def races(file: Path, options: TournamentOptions) -> dict[str, RaceOptions]:
 
 @pytest.mark.parametrize(
     ("changes", "options"),
-    [({}, TournamentOptions(apart=True)), ({"track_params": {"index_name": "other"}}, TournamentOptions())],
+    [({}, TournamentOptions(apart=True)), ({"track_params": {"bulk_size": 500}}, TournamentOptions())],
 )
 def test_a_contender_held_apart_has_all_that_makes_its_node(
     definition: Write, changes: dict[str, Any], options: TournamentOptions
