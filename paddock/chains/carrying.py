@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from paddock.cars import combine, known_cars
+from paddock.cars import known_cars
 from paddock.chains.model import DEFAULT_CONTENDER, TUNED_CONTENDER, Settings, Step
 from paddock.errors import unknown
 from paddock.race import DEFAULT_CARS
+from paddock.tournaments.durations import limits_of
 from paddock.tournaments.load_shape import SHIPPER_KEYS
 from paddock.tournaments.model import Contender, Tournament
 
@@ -367,13 +368,9 @@ def unbearable(tournament: Tournament) -> str | None:
         else "its contenders are clusters that are there, which nothing can be carried to"
         if any(one.target_hosts for one in tournament.contenders)
         else "its contenders differ in the limits of their nodes, which are other hardware and no setting"
-        if len({_limits(tournament, one) for one in tournament.contenders}) > 1
+        if len({limits_of(tournament, one) for one in tournament.contenders}) > 1
         else None
     )
-
-
-def _limits(tournament: Tournament, contender: Contender) -> Any:
-    return combine(tournament.cars_of(contender), known_cars(), tournament.car_params_of(contender)).limits
 
 
 def builds_on(step: Step, winners: Mapping[str, Settings]) -> Settings:

@@ -164,13 +164,13 @@ def _seconds_per_document(tournament: Tournament, contender: Contender, experien
 
 def _share_of_cores(tournament: Tournament, contender: Contender) -> float:
     """Of this machine's cores, those that limits leave to the contender's node; 1 without such limits."""
-    limits = _limits(tournament, contender)
+    limits = limits_of(tournament, contender)
     most = [limits.quota, limits.cores, len(limits.cpus) or None]
     own = min((one for one in most if one is not None), default=None)
     return 1.0 if own is None else min(1.0, own / (os.cpu_count() or 1))
 
 
-def _limits(tournament: Tournament, contender: Contender) -> Limits:
+def limits_of(tournament: Tournament, contender: Contender) -> Limits:
     """What its node may have at most."""
     chosen = tournament.cars_of(contender)
     if contender.target_hosts or not chosen:
@@ -351,7 +351,7 @@ def _learn(history: History, tournament: Tournament) -> Lesson | None:
     for lap in laps:
         if lap.warmup and lap.void is None:
             cold[who[lap.contender]].append(lap.seconds)
-    capped = {who[one.name] for one in tournament.raced if _limits(tournament, one)}
+    capped = {who[one.name] for one in tournament.raced if limits_of(tournament, one)}
     side_by_side = runs_side_by_side(tournament)
     pauses: list[float] = []
     per_start: list[float] = []

