@@ -236,7 +236,13 @@ def _step_of_study(path: Path, told: Mapping[str, Any], before: list[str], quick
         file = find_tournament_file(told["tournament"])
         step = Step(told.get("name") or file.stem, told["tournament"], dict(read_yaml(file, "tournament")))
     _check_names(path, step.name, told, before)
-    return replace(step, needs=tuple(told.get("needs", ())), whole=True, published=told.get("published", {}))
+    return replace(
+        step,
+        needs=tuple(told.get("needs", ())),
+        whole=True,
+        published=told.get("published", {}),
+        deviations=tuple(told.get("deviations", ())),
+    )
 
 
 def _race_name(told: Mapping[str, Any], race: Mapping[str, Any]) -> str:

@@ -53,7 +53,7 @@ class Step:
     :param winners_of: the steps whose winners it builds on.
     :param needs: the steps without whose success it is not held.
     :param whole: whether its tournament is held as its file says, whatever the budget: that of a study.
-    :param published: of a race of a study, what was published of it: figure -> text.
+    :param published: of a race of a study, what was published of it: figure -> text; ``deviations`` from how it was.
     """
 
     name: str
@@ -66,6 +66,7 @@ class Step:
     needs: tuple[str, ...] = ()
     whole: bool = False
     published: Mapping[str, str] = field(default_factory=dict)
+    deviations: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -144,8 +144,8 @@ def _kept(identity: str) -> list[KeptStep]:
         study = study_with(one.step.name)
         if one.result is not None and any(each.ratio is not None for each in one.result.main.verdicts):
             steps.append(keep_result(one.result, quick))
-        elif one.outcome is not None and one.outcome.kind == RACED and study is not None:
-            steps.append(keep_race(study.name, one.step.name, quick, found.began, one.figures, one.step.published))
+        elif one.outcome and one.outcome.kind == RACED and one.outcome.result_id and study:
+            steps.append(keep_race(study.name, one.step, quick, found.began, find_result(one.outcome.result_id)))
         else:
             say(f"{one.step.name} has no result, and is left out.")
     if not steps:

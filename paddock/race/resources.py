@@ -9,7 +9,18 @@ from itertools import accumulate
 from paddock import numbers
 from paddock.plain_values import Figure, Missing
 from paddock.race.figures import NamedFigure
-from paddock.race.over_time import BUSIEST, MEMORY, PROCESSORS, READ, WRITTEN, OverTime, Series, whole_seconds
+from paddock.race.over_time import (
+    ALL_NODES,
+    BUSIEST,
+    COLLECTION,
+    MEMORY,
+    PROCESSORS,
+    READ,
+    WRITTEN,
+    OverTime,
+    Series,
+    whole_seconds,
+)
 
 WINDOW_SECONDS = 30
 # What is said of the windows wherever their figures are shown.
@@ -73,10 +84,12 @@ class Resources:
 
     :param seconds: whole ones in which documents came in.
     :param components: nodes first, all of them together if there are several, then the load driver and the rest.
+    :param nodes: the names of those that are one node.
     """
 
     seconds: int
     components: tuple[ComponentUse, ...]
+    nodes: tuple[str, ...] = ()
 
     headers = ("", "CPU %", "peak", "steady", "memory", "peak", "steady", "written", "read")
 
@@ -90,7 +103,9 @@ def resources(over: OverTime) -> Resources:
     """The record of a race over time."""
     names = list(dict.fromkeys(one.component for one in over.of(PROCESSORS)))
     return Resources(
-        sum(end - begin for begin, end in _halves(over, 0.0)), tuple(_component(over, one) for one in names)
+        sum(end - begin for begin, end in _halves(over, 0.0)),
+        tuple(_component(over, one) for one in names),
+        tuple(one.component for one in over.of(COLLECTION) if one.component != ALL_NODES),
     )
 
 

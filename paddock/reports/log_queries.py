@@ -101,6 +101,7 @@ def _milliseconds(seconds: float) -> str:
     return numbers.figure(seconds * 1000)
 
 
+_GROWS = "grows with the data"
 _HEADERS = (
     "question",
     "way",
@@ -220,11 +221,27 @@ def _growth(found: LogQueries) -> Table:
     return Table("What becomes of the time when the data doubles", headers, tuple(rows), (2,))
 
 
+def growth_of_ways(found: LogQueries) -> dict[str, str]:
+    """What becomes of an index's time and of a scan's when the data doubles, over all questions, and what wins when."""
+    told = {}
+    for what, ways in (
+        ("an index's time", [way for one in found.questions for way in one.ways if way.name == INDEX]),
+        ("a scan's time", [way for one in found.questions for way in one.ways if way.name != INDEX]),
+    ):
+        factors = [way.trend.per_doubling for way in ways if way.trend]
+        growing = sum(_measured(way.trend) == _GROWS for way in ways)
+        if factors:
+            least, most = numbers.ratio(min(factors)), numbers.ratio(max(factors))
+            told[what] = f"{least} to {most} times as long for twice the data; {growing} of {len(ways)} surely grow"
+    won = [f"{one.name} against {each.way}: {crossing_words(each)}" for one in found.questions for each in one.against]
+    return {**told, "the index wins": "; ".join(won)}
+
+
 def _measured(trend: Trend | None) -> str:
     if trend is None:
         return "too few sizes: it takes three"
     if trend.low > 1:
-        return "grows with the data"
+        return _GROWS
     return "shrinks" if trend.high < 1 else "no growth to be seen"
 
 

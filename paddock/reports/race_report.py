@@ -35,7 +35,7 @@ from paddock.reports.drawing import (
     thousands,
 )
 from paddock.reports.full_disk import full_disk_headline, full_disk_section
-from paddock.reports.log_queries import log_queries_headline, log_queries_section, log_query_costs
+from paddock.reports.log_queries import growth_of_ways, log_queries_headline, log_queries_section, log_query_costs
 from paddock.reports.over_time import time_section
 from paddock.reports.race_load import load_section
 from paddock.reports.replay import replay_headline, replay_sections
@@ -265,6 +265,29 @@ def headline(findings: RaceFindings) -> str:
     if findings.replay:
         return " ".join(replay_headline(findings.replay))
     return _plain_headline(findings.record.summary)
+
+
+def study_figures(findings: RaceFindings) -> dict[str, str]:
+    """What published studies say of a race, as it was here: name -> text; only what was measured."""
+    summary = findings.record.summary
+    told: dict[str, str] = {}
+    for task in summary.bulk_tasks:
+        told |= {f"{task.name}, {one.name}": one.text for one in task.figures if one.short or one.name == "documents"}
+        told[f"{task.name}, documents lost"] = "" if isinstance(task.lost, Missing) else f"{task.lost:,.0f}"
+    if full := findings.full_disk:
+        how = ", then a full disk stopped the load" if full.stopped else ", and no disk stopped the load"
+        told["documents taken"] = f"{full.taken:,} of {full.offered:,}{how if full.offered else ''}"
+        told["acknowledged documents lost"] = f"{max(full.lost, full.acknowledged - full.counted):,}"
+    if findings.log_queries:
+        told |= growth_of_ways(findings.log_queries)
+    if used := summary.resources:
+        nodes = [one.figures for one in used.components if one.name in used.nodes]
+        for number, what in ((1, "node CPU, peak"), (0, "node CPU, average"), (4, "node memory, peak")):
+            unit = " % of a core" if "CPU" in what else ""
+            told[what] = ", ".join(f"{one[number].text}{unit}" for one in nodes)
+    if summary.bottleneck:
+        told["saturated"] = summary.bottleneck.sentence
+    return {name: text for name, text in told.items() if text}
 
 
 def _growth_headline(queries: Sequence[QueryGrowth]) -> str:

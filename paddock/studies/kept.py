@@ -6,19 +6,24 @@ import json
 import os
 import platform
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from paddock import numbers, paths
+from paddock.chains.model import Step
 from paddock.errors import FileError, UsageError
 from paddock.plain_values import built, plain
 from paddock.race.circumstances import CORES, CPU, FILE_SYSTEM, KERNEL, MEMORY, with_short_checksums
+from paddock.race.summary import RaceRecord
+from paddock.rally.run import race_records
 from paddock.reports import sentences
+from paddock.reports.comparison import origin
 from paddock.reports.document import Report, keep, render_html, render_markdown
 from paddock.reports.grids import grid_sections
 from paddock.reports.index_work import explanation
+from paddock.reports.race_report import build_race_report, find_out, headline, study_figures
 from paddock.reports.write import build
 from paddock.structured_files import read_json
 from paddock.studies.listed import study_with
@@ -30,6 +35,7 @@ RESULT, REPORT, PAGE = "result.json", "report.md", "report.html"
 FORMAT, VERSION = "paddock-study-step", 1
 # What of a report is left out: every single lap makes it ten times as long.
 _SINGLE_LAPS = ("Pair by pair", "Throughput over time", "Second by second")
+_MACHINE = (CPU, CORES, MEMORY, KERNEL, FILE_SYSTEM)
 _SOFTWARE = ("Elasticsearch", "Java", "Rally", "Paddock")
 _HELD = ("cars", "limits", "page cache", "nodes", "corpus")
 
@@ -110,9 +116,9 @@ def step_of(result: Result, quick: bool) -> KeptStep:
         verdict=sentences.headline(result),
         source=published.source if published else study.source,
         baseline=tournament.baseline,
-        machine={name: told[name] for name in (CPU, CORES, MEMORY, KERNEL, FILE_SYSTEM) if name in told},
-        software={name: told[name] for name in _SOFTWARE if name in told},
-        circumstances={name: told[name] for name in _HELD if name in told},
+        machine=_of(told, _MACHINE),
+        software=_of(told, _SOFTWARE),
+        circumstances=_of(told, _HELD),
         compared=compared(result),
         statements=published.statements if published else (),
         deviations=published.deviations if published else (),
@@ -127,29 +133,40 @@ def keep_result(result: Result, quick: bool) -> KeptStep:
     """
     if all(one.ratio is None for one in result.main.verdicts):
         raise UsageError(f"{result.id} has measured nothing that could be kept: hold it again.")
-    step, report = step_of(result, quick), _short(build(result))
+    step = step_of(result, quick)
     _write(step)
-    keep(step.folder / REPORT, scrubbed(render_markdown(report)))
-    keep(step.folder / PAGE, scrubbed(render_html(report)))
+    _write_report(step, _short(build(result)))
     return step
 
 
-def keep_race(
-    study: str, step: str, quick: bool, began: float, figures: Mapping[str, str], published: Mapping[str, str]
-) -> KeptStep:
-    """Keep the figures of a study's race."""
+def keep_race(study: str, step: Step, quick: bool, began: float, record: RaceRecord) -> KeptStep:
+    """Keep what a study's race found: the figures that are published of it, and its report.
+
+    :param began: when, in seconds since the epoch.
+    """
+    findings = find_out(record, race_records(record.race_id))
+    told = {name: scrubbed(with_short_checksums(text)) for name, text in origin(record).items()}
     kept = KeptStep(
-        study,
-        step,
-        "quick" if quick else "full",
-        numbers.moment(began),
-        0.0,
-        "One race says how fast a configuration was, once: nothing is concluded from it.",
-        figures={name: scrubbed(text) for name, text in figures.items()},
-        published=published,
+        study=study,
+        step=step.name,
+        form="quick" if quick else "full",
+        held=numbers.moment(began),
+        minutes=0.0,
+        verdict=f"{headline(findings)} It is one race: it says what came of it once.",
+        machine=_of(told, _MACHINE),
+        software=_of(told, _SOFTWARE),
+        circumstances=_of(told, _HELD),
+        deviations=step.deviations,
+        figures={name: scrubbed(text) for name, text in study_figures(findings).items()},
+        published=step.published,
     )
     _write(kept)
+    _write_report(kept, build_race_report(findings))
     return kept
+
+
+def _of(told: Mapping[str, str], names: Sequence[str]) -> dict[str, str]:
+    return {name: told[name] for name in names if name in told}
 
 
 def _short(report: Report) -> Report:
@@ -160,6 +177,11 @@ def _write(step: KeptStep) -> None:
     content: dict[str, Any] = {"format": FORMAT, "version": VERSION, **plain(step)}
     step.folder.mkdir(parents=True, exist_ok=True)
     keep(step.folder / RESULT, json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def _write_report(step: KeptStep, report: Report) -> None:
+    keep(step.folder / REPORT, scrubbed(render_markdown(report)))
+    keep(step.folder / PAGE, scrubbed(render_html(report)))
 
 
 def read_step(file: Path) -> KeptStep:

@@ -26,7 +26,7 @@ class Study:
     :param name: without the prefix of its file.
     :param source: what was published, and where.
     :param steps: names of its tournaments and races.
-    :param published: of races, what was published of them: step -> figure -> text.
+    :param published: of races, what was published of them: step -> figure -> text; ``deviations`` likewise.
     """
 
     name: str
@@ -34,6 +34,7 @@ class Study:
     source: str
     steps: tuple[str, ...]
     published: Mapping[str, Mapping[str, str]]
+    deviations: Mapping[str, tuple[str, ...]]
 
 
 def studies() -> list[Study]:
@@ -44,7 +45,9 @@ def studies() -> list[Study]:
         if name.startswith(PREFIX) and content.get("study"):
             steps = tuple(_step_name(one) for one in content["steps"])
             published = {_step_name(one): one["published"] for one in content["steps"] if "published" in one}
-            found.append(Study(name.removeprefix(PREFIX), content["question"], content["study"], steps, published))
+            deviations = {_step_name(one): tuple(one.get("deviations", ())) for one in content["steps"]}
+            name, asks = name.removeprefix(PREFIX), content["question"]
+            found.append(Study(name, asks, content["study"], steps, published, deviations))
     return found
 
 

@@ -102,7 +102,8 @@ def _row(*cells: str) -> str:
 def _waiting(study: Study, step: str) -> tuple[list[tuple[str, str, str, str]], tuple[str, ...]]:
     """Of a step that was not held, what there is to compare, and the deviations of its whole form."""
     if step not in tournament_names():
-        return [(name, text, "", NOT_HELD) for name, text in study.published.get(step, {}).items()], ()
+        told = study.published.get(step, {})
+        return [(name, text, "", NOT_HELD) for name, text in told.items()], study.deviations.get(step, ())
     tournament = read_tournament(find_file(step), sampled=False)
     published = tournament.published
     if published is None:

@@ -17,6 +17,7 @@ from paddock.chains.model import ALL_DONE, FAILED, HELD, ChainResult, Outcome, S
 from paddock.chains.run import Task
 from paddock.errors import FileError, Interrupted, UsageError
 from paddock.plain_values import plain
+from paddock.race.summary import RaceRecord
 from paddock.reports.chain_page import build, headline, render_terminal, write_chain
 from paddock.studies import kept, listed
 from paddock.studies import page as page_module
@@ -25,7 +26,9 @@ from paddock.studies.page import PAGE, render_page
 from paddock.tournaments import TournamentOptions
 from paddock.tournaments.files import read_tournament, tournament_names
 from tests.command_line import one_sentence, run_here
+from tests.reports import races
 from tests.reports.results import study, study_grid
+from tests.reports.test_full_disk import STOPPED
 
 
 def held(name: str, dies: int | None = None, **options: object) -> tuple[ChainResult, list[Task]]:
@@ -170,6 +173,42 @@ def test_a_kept_result_comes_back_as_it_was(tmp_path: Path, monkeypatch: pytest.
         assert not platform.node() or len(platform.node()) < 3 or f" {platform.node()}" not in text
     assert (step.folder / kept.RESULT).stat().st_size < 20_000
     assert "## Throughput over time" not in (step.folder / kept.REPORT).read_text()
+
+
+def journal_at(record: RaceRecord, journal: Path) -> RaceRecord:
+    """The same race, whose load wrote its journal there."""
+    return replace(record, race={**record.race, "track-params": {"load_journal": str(journal)}})
+
+
+def kept_race(study: str, name: str, record: RaceRecord) -> KeptStep:
+    """The race of a study's step, kept; the whole form."""
+    (step,) = [one for one in read_chain(f"study-{study}")[0].steps if one.name == name]
+    one = kept.keep_race(study, step, False, 1.79e9, record)
+    assert read_step(one.folder / kept.RESULT) == one
+    assert sorted(file.name for file in one.folder.iterdir()) == [kept.PAGE, kept.REPORT, kept.RESULT]
+    return one
+
+
+def test_a_kept_race_has_what_its_study_published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Documents that a full disk let in; growth of an index's and a scan's times; with report and deviations."""
+    monkeypatch.setattr(kept, "FOLDER", tmp_path / "docs")
+    journal = tmp_path / "load.jsonl"
+    journal.write_text(json.dumps(STOPPED) + "\n")
+    full = kept_race("full-disk", "full-disk-1-shard", journal_at(races.plain(), journal))
+    assert full.figures["documents taken"] == "376,000 of 600,000, then a full disk stopped the load"
+    assert full.figures["acknowledged documents lost"] == "0"
+    assert full.deviations[0].startswith("Three nodes on one machine")
+    asked = races.log_queries(races.write(journal, races.log_queries_journal(False)))
+    queries = kept_race("log-queries", "log-queries", asked)
+    assert set(queries.published) <= set(queries.figures)
+    told = "1.35 to 1.49 times as long for twice the data; 4 of 4 surely grow"
+    assert queries.figures["a scan's time"] == told
+    assert "text-hits against zgrep: " in queries.figures["the index wins"]
+    assert queries.figures["saturated"].startswith("None of what could be judged was saturated")
+    for one in (full, queries):
+        page = render_page(listed.studies(), [one])
+        for name, text in one.published.items():
+            assert f"| {name} | {text} | {one.figures[name]} |" in page
 
 
 def test_only_whole_names_are_taken_out(monkeypatch: pytest.MonkeyPatch) -> None:
