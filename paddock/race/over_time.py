@@ -194,8 +194,15 @@ def over_time(samples: Sequence[Sample]) -> OverTime | None:
     processors = ((PROCESSORS, cpu_counter(samples), True, 1.0),)
     for only, name in names.items() if len(names) > 1 else ():
         add(name, lambda sample, only=only: _some(sample.nodes, only), (*processors, *_OF_NODES), "")  # type: ignore[misc]
-    add(together, lambda sample: sample.nodes or None, (*processors, _OF_NODES[0]), "node_{}")
-    add(together, lambda sample: sample.nodes or None, _OF_NODES[1:])
+    expected = set(names.values())
+
+    def of_all_nodes(sample: Sample) -> Mapping[str, Any] | None:
+        """All nodes, where none of them is missing from the answer: what they use together is no less then."""
+        found = sample.nodes
+        return found if found and {one.name for one in found.values()} == expected else None
+
+    add(together, of_all_nodes, (*processors, _OF_NODES[0]), "node_{}")
+    add(together, of_all_nodes, _OF_NODES[1:])
     if any(sample.driver.processes for sample in samples):
         add(DRIVER, lambda sample: {"": sample.driver}, _OF_COMPONENTS, "driver_{}", anew=True)
     for name in sorted({name for sample in samples for name in sample.components}):

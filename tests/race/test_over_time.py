@@ -78,7 +78,7 @@ def test_several_nodes_are_told_apart_and_added() -> None:
     samples = []
     for sample in SCENE.samples():
         nodes = dict(sample.nodes or {})
-        if sample.seconds != 10:
+        if not 10 <= sample.seconds < 14:
             nodes["other"] = replace(nodes["node"], name="rally-node-1")
         samples.append(replace(sample, nodes=nodes))
     over = found(samples)
@@ -87,6 +87,10 @@ def test_several_nodes_are_told_apart_and_added() -> None:
     together = over.whole(PROCESSORS)
     assert together is not None
     assert together.mean(*over.loads) == pytest.approx(4.0)
+    assert max(value for value in together.values if value is not None) == pytest.approx(4.0)
+    memory = over.whole(MEMORY)
+    assert memory is not None
+    assert min(value for value in memory.values if value is not None) > 2799
     assert over.columns["node_cores"] == together.values
     assert "rally-node-0_cores" not in over.columns
 
