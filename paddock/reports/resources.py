@@ -47,10 +47,14 @@ def _resources(found: Resources) -> Section:
 
 def laps_used(laps: Sequence[Lap]) -> Iterator[Table]:
     """What the laps of each contender used, a row each; nothing where no journal tells."""
+    used = lap_resources(laps)
+    shipped = any(one.shipper_percent is not None for one in used)
     rows = tuple(
         (
             one.contender,
-            *map(_whole, (one.node_percent, one.driver_percent, one.busiest_percent)),
+            _whole(one.node_percent),
+            *((_whole(one.shipper_percent),) if shipped else ()),
+            *map(_whole, (one.driver_percent, one.busiest_percent)),
             numbers.share(one.collection_share, 1),
             *(
                 numbers.NOTHING if size is None else " ".join(numbers.size(size))
@@ -58,7 +62,7 @@ def laps_used(laps: Sequence[Lap]) -> Iterator[Table]:
             ),
             f"{one.lost:,}",
         )
-        for one in lap_resources(laps)
+        for one in used
         if any(figure is not None for figure in (one.node_percent, one.driver_percent, one.busiest_percent))
     )
     caption = (
@@ -68,6 +72,7 @@ def laps_used(laps: Sequence[Lap]) -> Iterator[Table]:
     headers = (
         "contender",
         "nodes CPU %",
+        *(("shipper CPU %",) if shipped else ()),
         "load driver CPU %",
         "its busiest process",
         "collections",

@@ -13,8 +13,9 @@ from paddock.tracks import copies_of_shards, named_settings, settings_by_name
 DEFAULT_BULK_SIZE = 1000
 # What a level, and a track parameter of the same name, say of a shipper (tracks/shared/shipper_settings.py).
 SHIPPER_KEYS = (
-    *("shipper", "shipper_batch", "shipper_workers", "shipper_queue", "shipper_queue_size", "shipper_retries"),
-    *("shipper_input", "shipper_processors", "generator_processors"),
+    *("shipper", "shipper_batch", "shipper_workers", "shipper_queue", "shipper_queue_size"),
+    *("shipper_main_queue_size", "shipper_main_batch", "shipper_main_workers", "shipper_retries", "shipper_input"),
+    *("shipper_processors", "generator_processors"),
 )
 OWN_CLIENTS = "rally"
 

@@ -18,6 +18,7 @@ class LapResources:
 
     :param node_percent: processor time of all nodes in % of one core's in the seconds of the load; refreshes and merges
         that the load left to be done are in it, so that it can be more than there is.
+    :param shipper_percent: the same of the shipper, where one sends its laps; then the driver is what feeds that.
     :param driver_percent: the same of the load driver, and ``busiest_percent`` of its busiest process.
     :param collection_share: the time in which collections stopped nodes per second of the load, 0 to 1 for one node.
     :param written: bytes to disks per second of the load.
@@ -27,6 +28,7 @@ class LapResources:
 
     contender: str
     node_percent: float | None
+    shipper_percent: float | None
     driver_percent: float | None
     busiest_percent: float | None
     collection_share: float | None
@@ -51,6 +53,7 @@ def _of(name: str, laps: Sequence[Lap], every: Sequence[Lap]) -> LapResources:
     return LapResources(
         contender=name,
         node_percent=per_second("node CPU s/M docs", 100 / _MILLION),
+        shipper_percent=per_second("shipper CPU s/M docs", 100 / _MILLION),
         driver_percent=per_second("driver CPU s/M docs", 100 / _MILLION),
         busiest_percent=_median(laps, lambda lap: _scaled(lap.driver_load, 100)),
         collection_share=per_second("GC s/M docs", 1 / _MILLION),

@@ -35,6 +35,11 @@ CASES: dict[str, tuple[dict[str, Any], Place, dict[str, Any]]] = {
         PLAIN,
         {"file": "/race/shippers/lap-1/documents.json"},
     ),
+    "rsyslog-two-queues": (
+        {"shipper_batch": 5000, "shipper_workers": 5, "shipper_main_queue_size": 1_000_000, "shipper_main_workers": 2},
+        PLAIN,
+        {"port": 5140},
+    ),
     "syslog-ng": ({}, PLAIN, {"port": 5140}),
     "syslog-ng-disk": ({"shipper_queue": "disk", "shipper_retries": 3}, SECURED, {"port": 5140}),
     "syslog-ng-file-assisted": (

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from esrally import exceptions
 from shared.shipper_programs import PROGRAMS, QUEUES
-from shared.shipper_settings import INPUTS, KEYS, SHIPPERS, ShipperSettings, shipper_settings
+from shared.shipper_settings import INPUTS, KEYS, SHIPPERS, MainQueue, ShipperSettings, shipper_settings
 
 from paddock.tournaments import load_shape
 from paddock.tracks import read_parameters
@@ -41,13 +41,18 @@ def test_everything_can_be_said() -> None:
         "shipper_workers": 2,
         "shipper_queue": "disk-assisted",
         "shipper_queue_size": 50,
+        "shipper_main_queue_size": 70,
+        "shipper_main_batch": 7,
+        "shipper_main_workers": 4,
         "shipper_retries": 0,
         "shipper_input": "imptcp",
         "shipper_processors": "0,2-3",
         "generator_processors": 1,
     }
     assert set(level) == set(KEYS)
-    expected = ShipperSettings("rsyslog", 10, 2, "disk-assisted", 50, 0, "imptcp", (0, 2, 3), (1,))
+    expected = ShipperSettings(
+        "rsyslog", 10, 2, "disk-assisted", 50, 0, "imptcp", (0, 2, 3), (1,), main=MainQueue(70, 7, 4)
+    )
     assert read(level) == expected
     assert read({}, level) == expected
 
@@ -66,6 +71,9 @@ def test_everything_can_be_said() -> None:
         ({"shipper": "rsyslog", "shipper_batch": 0}, "must be a whole number from 1 on, but is 0"),
         ({"shipper": "rsyslog", "shipper_retries": -2}, "must be a whole number from 0 on, but is -2"),
         ({"shipper": "rsyslog", "shipper_queue_size": 499}, "queue of 499 events, which cannot hold one batch of 500"),
+        ({"shipper": "syslog-ng", "shipper_main_queue_size": 9}, "but syslog-ng has one queue: leave it out"),
+        ({"shipper": "rsyslog", "shipper_main_workers": 2}, "no queue before that of the output: give shipper_main_q"),
+        ({"shipper": "rsyslog", "shipper_main_queue_size": 999}, "999 events, which cannot hold one batch of 1000"),
         ({"shipper": "rsyslog", "shipper_processors": "1-0"}, "must be numbers of processors such as 0, 0-1 or 0,2"),
     ],
 )

@@ -7,6 +7,7 @@ of the index's statistics, which needs no refresh: a document counts as soon as 
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import functools
 import json
 import os
@@ -209,6 +210,7 @@ class Shipment:
             "workers": settings.workers,
             "queue": settings.queue,
             "queue_size": settings.queue_size,
+            "main_queue": None if settings.main is None else dataclasses.asdict(settings.main),
             "retries": settings.retries,
             "input": settings.input,
             "processors": list(settings.processors) or None,
@@ -279,9 +281,11 @@ class Shipment:
     def _standstill(self, come: int) -> str:
         name, patience = self.settings.name, f"{self.settings.patience:g} s"
         if not self._handed:
+            main, own = self.settings.main, f"{self.settings.queue_size:,} events"
+            full = f"its queue of {own} is" if main is None else f"its queues of {main.size:,} and {own} are"
             return (
-                f"{name} stood still: no document was counted for {patience}, and it took no more of them (its queue "
-                f"of {self.settings.queue_size:,} events is full, or nobody reads its input); {come:,} had come"
+                f"{name} stood still: no document was counted for {patience}, and it took no more of them ({full} "
+                f"full, or nobody reads its input); {come:,} had come"
                 f"{self._said()}"
             )
         return f"no document was counted for {patience} after {come:,} of {self._handed['generated']:,}{self._said()}"

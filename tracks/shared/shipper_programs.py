@@ -29,6 +29,10 @@ _PATIENCE = 60
 BYTES_PER_EVENT = 1000
 # The longest document, in bytes: longer lines are cut or refused by most shippers.
 LONGEST = 1024 * 1024
+# What rsyslog alone has.
+_ONE_QUEUE: Mapping[str, str] = dict.fromkeys(
+    ("shipper_main_queue_size", "shipper_main_batch", "shipper_main_workers"), "has one queue"
+)
 
 
 class Shipper:
@@ -50,7 +54,7 @@ class Shipper:
     module: str = ""
     queues: tuple[str, ...] = (MEMORY, DISK)
     inputs: tuple[str, ...] = ("tcp", "file")
-    cannot: Mapping[str, str] = {}
+    cannot: Mapping[str, str] = _ONE_QUEUE
     one_worker: tuple[str, ...] = ()
     logins: tuple[str, ...] = ("basic", "api_key")
     starts_within = 20.0
@@ -119,6 +123,7 @@ class Rsyslog(Shipper):
     files = ("rsyslog.conf",)
     queues = (MEMORY, ASSISTED, DISK)
     inputs = ("tcp", "imtcp", "imptcp", "file")
+    cannot: Mapping[str, str] = {}
     one_worker = (DISK,)
     logins = ("basic",)
 
@@ -186,6 +191,7 @@ class FluentBit(Shipper):
     install = "https://docs.fluentbit.io/manual/installation has its packages"
     files = ("fluent-bit.conf", "fluent-bit-parsers.conf")
     cannot: Mapping[str, str] = {
+        **_ONE_QUEUE,
         "shipper_batch": "sends its chunks of up to 2 MB as they are, whatever documents they hold",
         "shipper_queue_size": "has no limit of events",
     }
@@ -204,7 +210,7 @@ class Filebeat(Shipper):
     name = program = "filebeat"
     install = "https://www.elastic.co/downloads/beats/filebeat has its packages"
     files = ("filebeat.yml",)
-    cannot: Mapping[str, str] = {"shipper_retries": "sends again for ever, whatever it is told"}
+    cannot: Mapping[str, str] = {**_ONE_QUEUE, "shipper_retries": "sends again for ever, whatever it is told"}
 
     def version_words(self) -> list[str]:  # noqa: D102
         return ["version"]
@@ -227,7 +233,7 @@ class Logstash(Shipper):
     name = program = "logstash"
     install = "https://www.elastic.co/downloads/logstash has its packages"
     files = ("logstash.conf", "logstash.yml")
-    cannot: Mapping[str, str] = {"shipper_retries": "sends again for ever"}
+    cannot: Mapping[str, str] = {**_ONE_QUEUE, "shipper_retries": "sends again for ever"}
     starts_within = 120.0
 
     def check_words(self, folder: Path) -> list[str]:  # noqa: D102

@@ -22,10 +22,24 @@ DEFAULT_PATIENCE = 30.0
 _BATCH, _WORKERS, _QUEUE, _QUEUE_SIZE, _RETRIES, _INPUT = (
     *("shipper_batch", "shipper_workers", "shipper_queue", "shipper_queue_size", "shipper_retries", "shipper_input"),
 )
+_MAIN_SIZE, _MAIN_BATCH, _MAIN_WORKERS = "shipper_main_queue_size", "shipper_main_batch", "shipper_main_workers"
 KEYS = (
-    *("shipper", _BATCH, _WORKERS, _QUEUE, _QUEUE_SIZE, _RETRIES, _INPUT),
+    *("shipper", _BATCH, _WORKERS, _QUEUE, _QUEUE_SIZE, _MAIN_SIZE, _MAIN_BATCH, _MAIN_WORKERS, _RETRIES, _INPUT),
     *("shipper_processors", "generator_processors"),
 )
+
+
+@dataclass(frozen=True)
+class MainQueue:
+    """A queue in memory before that of the output.
+
+    :param size: events that it holds.
+    :param batch: events that a worker takes from it at once, to hand them to the output's queue.
+    """
+
+    size: int
+    batch: int = 1000
+    workers: int = 1
 
 
 @dataclass(frozen=True)
@@ -40,6 +54,7 @@ class ShipperSettings:
     :param input: tcp, imtcp, imptcp or file.
     :param processors: the processors that it may run on, ``generator_processors`` those of the process that feeds it;
         empty for all.
+    :param main: the queue before that of the output; None where there is only one.
     :param patience: seconds without a document counted after which a lap is over, and void.
     """
 
@@ -53,6 +68,7 @@ class ShipperSettings:
     processors: tuple[int, ...] = ()
     generator_processors: tuple[int, ...] = ()
     patience: float = DEFAULT_PATIENCE
+    main: MainQueue | None = None
 
 
 def shipper_settings(
@@ -102,6 +118,7 @@ def shipper_settings(
         input="imtcp" if (name, fed_by) == ("rsyslog", "tcp") else fed_by,
         processors=_processors(given.get("shipper_processors"), "shipper_processors", who),
         generator_processors=_processors(given.get("generator_processors"), "generator_processors", who),
+        main=_main_queue(given, who),
     )
     if found.batch is not None and found.queue_size < found.batch:
         raise exceptions.InvalidSyntax(
@@ -109,6 +126,26 @@ def shipper_settings(
             f"{found.batch}: make {_QUEUE_SIZE} larger, or {_BATCH} smaller."
         )
     return found
+
+
+def _main_queue(given: Mapping[str, Any], who: str) -> MainQueue | None:
+    told = {name: _whole(given.get(name), name, who) for name in (_MAIN_SIZE, _MAIN_BATCH, _MAIN_WORKERS)}
+    asked = {name: value for name, value in told.items() if value is not None}
+    if not asked:
+        return None
+    if _MAIN_SIZE not in asked:
+        raise exceptions.InvalidSyntax(
+            f"the level '{who}' has {next(iter(asked))} and no queue before that of the output: give "
+            f"{_MAIN_SIZE}, too, or leave it out."
+        )
+    fields = {_MAIN_SIZE: "size", _MAIN_BATCH: "batch", _MAIN_WORKERS: "workers"}
+    main = MainQueue(**{fields[name]: value for name, value in asked.items()})
+    if main.size < main.batch:
+        raise exceptions.InvalidSyntax(
+            f"the level '{who}' has a main queue of {main.size} events, which cannot hold one batch of {main.batch}: "
+            f"make {_MAIN_SIZE} larger, or {_MAIN_BATCH} smaller."
+        )
+    return main
 
 
 def _one_of(value: Any, key: str, own: tuple[str, ...], every: tuple[str, ...], name: str, who: str) -> str:
