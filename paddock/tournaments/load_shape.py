@@ -15,7 +15,7 @@ DEFAULT_BULK_SIZE = 1000
 SHIPPER_KEYS = (
     *("shipper", "shipper_batch", "shipper_workers", "shipper_queue", "shipper_queue_size"),
     *("shipper_main_queue_size", "shipper_main_batch", "shipper_main_workers", "shipper_retries", "shipper_input"),
-    *("shipper_processors", "generator_processors"),
+    *("shipper_parsing", "shipper_processors", "generator_processors"),
 )
 OWN_CLIENTS = "rally"
 

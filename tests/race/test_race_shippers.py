@@ -70,6 +70,21 @@ def test_what_cannot_be_is_refused_before_anything_starts(params: dict[str, Any]
         check(params, fetch=False)
 
 
+@pytest.mark.parametrize("name", [name for name in programs() if name != "rsyslog"])
+def test_what_a_shipper_cannot_is_refused_only_where_it_is_asked_for(name: str) -> None:
+    """Defaults of settings that it does not have are nothing that anybody has asked of it."""
+    check({"shipper": name}, fetch=False)
+    with pytest.raises(UsageError, match=f"but {name} passes documents through as they are: leave it out"):
+        check({"shipper": name, "shipper_parsing": "json"}, fetch=False)
+
+
+def test_a_level_that_parses_no_lines_has_nothing_to_search() -> None:
+    """Its documents have none of the fields that the track's queries ask for."""
+    with pytest.raises(UsageError, match="The level 'rsyslog' parses no lines, so that its documents have none of"):
+        check({"shipper": "rsyslog", "shipper_parsing": "lines", "lap_searches": 3}, fetch=False)
+    check({"shipper": "rsyslog", "shipper_parsing": "places", "lap_searches": 3}, fetch=False)
+
+
 def test_a_challenge_without_laps_has_no_shipper() -> None:
     """Rather than to leave it out in silence."""
     with pytest.raises(UsageError, match="challenge 'ingest' is sent by Rally's own clients, and shipper is rsyslog"):

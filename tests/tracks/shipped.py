@@ -23,6 +23,7 @@ class Sink:
     """Takes bulks at a port of its own and keeps their documents, until its ``with`` block ends.
 
     :param on_bulk: may refuse the documents of a bulk, or keep some, by returning those that it keeps.
+    :param on_arrival: is called for each bulk by itself, while others may be under way, before it is taken.
     :param certificate: file with its certificate and the key to it, where it is to speak TLS.
     """
 
@@ -30,6 +31,7 @@ class Sink:
         self,
         on_bulk: Callable[[list[bytes]], list[bytes]] = lambda documents: documents,
         certificate: Path | None = None,
+        on_arrival: Callable[[], object] = lambda: None,
     ) -> None:
         self.documents: list[bytes] = []
         self.paths: list[str] = []
@@ -53,6 +55,7 @@ class Sink:
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 lines = [line for line in body.split(b"\n") if line]
+                on_arrival()
                 with sink._lock:
                     sink.paths.append(self.path)
                     sink.headers.append(dict(self.headers))

@@ -13,6 +13,8 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,7 +27,7 @@ from shared.lap_load import Load
 from shared.shipper_lap import Shipment
 from shared.shipper_process import COMPONENT, GENERATOR, SHIPPER, Child
 from shared.shipper_programs import PROGRAMS
-from shared.shipper_settings import ShipperSettings
+from shared.shipper_settings import MainQueue, ShipperSettings
 
 from paddock.paths import TRACKS
 from tests.machine import PATIENCE, wait_until
@@ -58,14 +60,20 @@ def ship(
     settings: ShipperSettings,
     sink: Sink | None = None,
     authorization: str | None = None,
+    lines: Sequence[bytes] = (),
     **changes: Any,
 ) -> Sent:
-    """One lap of 5,000 documents from the 2,500th on, of a corpus of 3,000 and 4,000 in two files."""
+    """One lap of 5,000 documents from the 2,500th on, of a corpus of 3,000 and 4,000 in two files; or these lines."""
+    documents = corpus(tmp_path, [len(lines)] if lines else [3000, 4000])
+    slice_of = {"count": COUNT, "first_document": 2500}
+    if lines:
+        Path(documents[0].document_file).write_bytes(b"\n".join(lines) + b"\n")
+        slice_of = {"count": len(lines), "first_document": 0}
 
     async def run(sink: Sink) -> Sent:
         sent, client = Sent(sink), SinkClient(sink, authorization)
-        given = {"count": COUNT, "first_document": 2500, "index": INDEX, "shipper": settings, **changes}
-        shipment = Shipment(client, lap(corpus(tmp_path, [3000, 4000]), None, **given))
+        given = {**slice_of, "index": INDEX, "shipper": settings, **changes}
+        shipment = Shipment(client, lap(documents, None, **given))
         try:
             with client.new_request_context():
                 await shipment.prepare()
@@ -151,6 +159,34 @@ def test_real_shippers_send_each_document_once(
     assert sent.record["lost"] == sent.record["duplicates"] == 0
     assert sent.record["version"][:1].isdigit()
     assert {headers["Authorization"] for headers in sent.sink.headers} == {f"Basic {login}"}
+
+
+@pytest.mark.parametrize("main", [None, MainQueue(10_000, 1000, 2)])
+def test_rsyslog_sends_as_many_batches_at_once_as_it_has_workers(main: MainQueue | None, tmp_path: Path) -> None:
+    """Four, each full where enough wait: so cells of a grid are what they are called, with one queue and with two."""
+    all_there, changing, under_way, most = threading.Event(), threading.Lock(), [0], [0]
+
+    def arrival() -> None:
+        with changing:
+            under_way[0] += 1
+            most[0] = max(most[0], under_way[0])
+        if most[0] == 4:
+            all_there.set()
+        all_there.wait(PATIENCE)
+        with changing:
+            under_way[0] -= 1
+
+    if why := PROGRAMS["rsyslog"].missing():
+        pytest.skip(why)
+    settings = ShipperSettings("rsyslog", 200, 4, input="imtcp", main=main, patience=PATIENCE)
+    sent = ship(tmp_path, settings, Sink(on_arrival=arrival))
+    assert sent.problems == []
+    assert sorted(sent.numbers) == sorted([*range(2500, 7000), *range(500)])
+    assert all_there.is_set()
+    assert most[0] == 4
+    assert sent.sink.sizes.count(200) >= COUNT // 200 // 2
+    assert max(sent.sink.sizes) == 200
+    assert sent.record["main_queue"] == (None if main is None else {"size": 10_000, "batch": 1000, "workers": 2})
 
 
 @pytest.mark.skipif(not shutil.which("openssl"), reason="certificates are made with openssl")

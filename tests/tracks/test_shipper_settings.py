@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 from esrally import exceptions
+from shared.shipper_parsing import PARSINGS
 from shared.shipper_programs import PROGRAMS, QUEUES
 from shared.shipper_settings import INPUTS, KEYS, SHIPPERS, MainQueue, ShipperSettings, shipper_settings
 
 from paddock.tournaments import load_shape
 from paddock.tracks import read_parameters
 
-DEFAULTS = {"shipper": "rally", "shipper_queue": "memory", "shipper_queue_size": 100_000}
+DEFAULTS = {"shipper": "rally", "shipper_queue": "memory"}
 
 
 def read(level: dict[str, Any], params: dict[str, Any] | None = None) -> ShipperSettings | None:
@@ -41,9 +42,10 @@ def test_everything_can_be_said() -> None:
         "shipper_workers": 2,
         "shipper_queue": "disk-assisted",
         "shipper_queue_size": 50,
-        "shipper_main_queue_size": 70,
+        "shipper_main_queue_size": 2000,
         "shipper_main_batch": 7,
         "shipper_main_workers": 4,
+        "shipper_parsing": "json",
         "shipper_retries": 0,
         "shipper_input": "imptcp",
         "shipper_processors": "0,2-3",
@@ -51,7 +53,7 @@ def test_everything_can_be_said() -> None:
     }
     assert set(level) == set(KEYS)
     expected = ShipperSettings(
-        "rsyslog", 10, 2, "disk-assisted", 50, 0, "imptcp", (0, 2, 3), (1,), main=MainQueue(70, 7, 4)
+        "rsyslog", 10, 2, "disk-assisted", 50, 0, "imptcp", (0, 2, 3), (1,), main=MainQueue(2000, 7, 4), parsing="json"
     )
     assert read(level) == expected
     assert read({}, level) == expected
@@ -72,8 +74,16 @@ def test_everything_can_be_said() -> None:
         ({"shipper": "rsyslog", "shipper_retries": -2}, "must be a whole number from 0 on, but is -2"),
         ({"shipper": "rsyslog", "shipper_queue_size": 499}, "queue of 499 events, which cannot hold one batch of 500"),
         ({"shipper": "syslog-ng", "shipper_main_queue_size": 9}, "but syslog-ng has one queue: leave it out"),
+        ({"shipper": "syslog-ng", "shipper_parsing": "json"}, "but syslog-ng passes documents through as they are"),
+        ({"shipper": "rsyslog", "shipper_parsing": "jsn"}, "must be one of none, lines, json, places, but is 'jsn'"),
+        ({"shipper": "rsyslog", "shipper_parsing": "places"}, "no client's address that it could: race web-events"),
         ({"shipper": "rsyslog", "shipper_main_workers": 2}, "no queue before that of the output: give shipper_main_q"),
         ({"shipper": "rsyslog", "shipper_main_queue_size": 999}, "999 events, which cannot hold one batch of 1000"),
+        (
+            {"shipper": "rsyslog", "shipper_queue_size": 1999},
+            "stands still where they do not fit: make shipper_queue_s",
+        ),
+        ({"shipper": "rsyslog", "shipper_main_queue_size": 1500}, "make shipper_main_queue_size 2000 at least"),
         ({"shipper": "rsyslog", "shipper_processors": "1-0"}, "must be numbers of processors such as 0, 0-1 or 0,2"),
     ],
 )
@@ -90,11 +100,19 @@ def test_a_disk_queue_of_rsyslog_has_one_worker() -> None:
     assert found.workers == 1
 
 
+def test_a_place_is_looked_up_by_the_field_of_the_track() -> None:
+    """Which field has the client's address is nothing that a level would have to say."""
+    found = read({"shipper": "rsyslog", "shipper_parsing": "places"}, {"address_field": "clientip"})
+    assert found is not None
+    assert (found.parsing, found.address_field) == ("places", "clientip")
+
+
 def test_tracks_and_tournaments_know_the_same() -> None:
     """Names, kinds of queues and inputs stand in parameters.yml, in the schema of tournaments and in the code."""
     known = {one.name: one for one in read_parameters("apache")}
     assert known["shipper"].choices == SHIPPERS == ("rally", *PROGRAMS)
     assert known["shipper_queue"].choices == QUEUES
     assert known["shipper_input"].choices == INPUTS
+    assert known["shipper_parsing"].choices == PARSINGS
     assert load_shape.SHIPPER_KEYS == KEYS
     assert set(KEYS) <= set(known)

@@ -21,6 +21,7 @@ from shared.lap_starts import Start, read_starts
 from shared.levels import Level, read_levels, sorted_by, sorting_mappings
 from shared.mapping_variants import mapping_variant
 from shared.rendezvous import Place, place
+from shared.shipper_parsing import LINES, parsed_mappings
 from shared.shipper_settings import ShipperSettings, shipper_settings
 
 # Seconds; until the nodes of the next start are there, and between two looks.
@@ -217,7 +218,8 @@ def _plan(track: Any, corpora: list[Any], params: dict[str, Any]) -> Iterator[La
     journal = _absolute(params, "journal", "lap_journal")
     client_options = Path(params["client-options"]) if params.get("client-options") else None
     sorting = [field for level in levels.values() for field in sorted_by(level)]
-    bodies = {name: _body(track, level, sorting) for name, level in levels.items()}
+    shippers = {name: _shipper(level, params) for name, level in levels.items()}
+    bodies = {name: _body(track, level, sorting, shippers[name]) for name, level in levels.items()}
     intervals = {name: refresh_seconds(body["settings"]) for name, body in bodies.items()}
     queries = find_queries(track, params["queries"]) if params["searches"] else ()
     seconds, grows = _seconds(params), bool(params.get("growing", False))
@@ -226,7 +228,12 @@ def _plan(track: Any, corpora: list[Any], params: dict[str, Any]) -> Iterator[La
         raise exceptions.InvalidSyntax(
             f"the level '{new[0]}' has blocks_per_index, and every lap has a fresh index: set lap_growing, too."
         )
-    shippers = {name: _shipper(level, params) for name, level in levels.items()}
+    own = [name for name, one in shippers.items() if one and one.parsing == LINES]
+    if own and (params["searches"] or params.get("read-back")):
+        raise exceptions.InvalidSyntax(
+            f"the level '{own[0]}' parses no lines, so that its documents have none of the track's fields: leave "
+            f"lap_searches and lap_read_back out, or its shipper_parsing."
+        )
     if seconds is not None and (read := [name for name, one in shippers.items() if one and one.input == "file"]):
         raise exceptions.InvalidSyntax(
             f"the level '{read[0]}' reads a file, which takes as much as the disk does in lap_seconds: feed its "
@@ -296,7 +303,7 @@ def _phases(start: Start, params: dict[str, Any]) -> list[float | None]:
     return [*warm_up, *load_phases(start.blocks, start.phases, params["order-seed"])]
 
 
-def _body(track: Any, level: Level, sorting: list[str]) -> dict[str, Any]:
+def _body(track: Any, level: Level, sorting: list[str], shipper: ShipperSettings | None) -> dict[str, Any]:
     if not track.indices:
         raise exceptions.InvalidSyntax(
             "every lap has an index of its own, which no data stream can be: leave data_stream out, or race a "
@@ -304,6 +311,8 @@ def _body(track: Any, level: Level, sorting: list[str]) -> dict[str, Any]:
         )
     body = track.indices[0].body
     mappings = sorting_mappings(level, mapping_variant(level.mapping or "track", body["mappings"]), sorting)
+    if shipper is not None:
+        mappings = parsed_mappings(shipper.parsing, mappings)
     settings = {**body["settings"], **level.settings}
     return {"settings": {name: value for name, value in settings.items() if value is not None}, "mappings": mappings}
 

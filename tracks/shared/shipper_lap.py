@@ -211,6 +211,7 @@ class Shipment:
             "queue": settings.queue,
             "queue_size": settings.queue_size,
             "main_queue": None if settings.main is None else dataclasses.asdict(settings.main),
+            "parsing": settings.parsing,
             "retries": settings.retries,
             "input": settings.input,
             "processors": list(settings.processors) or None,

@@ -8,6 +8,7 @@ from typing import Any
 
 from esrally import exceptions
 
+from shared.shipper_parsing import NONE, PARSINGS, PLACES
 from shared.shipper_programs import MEMORY, PROGRAMS, QUEUES
 
 # Who sends the documents of a lap where no shipper does.
@@ -22,10 +23,11 @@ DEFAULT_PATIENCE = 30.0
 _BATCH, _WORKERS, _QUEUE, _QUEUE_SIZE, _RETRIES, _INPUT = (
     *("shipper_batch", "shipper_workers", "shipper_queue", "shipper_queue_size", "shipper_retries", "shipper_input"),
 )
+_PARSING = "shipper_parsing"
 _MAIN_SIZE, _MAIN_BATCH, _MAIN_WORKERS = "shipper_main_queue_size", "shipper_main_batch", "shipper_main_workers"
 KEYS = (
     *("shipper", _BATCH, _WORKERS, _QUEUE, _QUEUE_SIZE, _MAIN_SIZE, _MAIN_BATCH, _MAIN_WORKERS, _RETRIES, _INPUT),
-    *("shipper_processors", "generator_processors"),
+    *(_PARSING, "shipper_processors", "generator_processors"),
 )
 
 
@@ -55,6 +57,8 @@ class ShipperSettings:
     :param processors: the processors that it may run on, ``generator_processors`` those of the process that feeds it;
         empty for all.
     :param main: the queue before that of the output; None where there is only one.
+    :param parsing: what becomes of a line before it is sent, one of :data:`shared.shipper_parsing.PARSINGS`.
+    :param address_field: the field of the track's documents with the address whose place is looked up; None without.
     :param patience: seconds without a document counted after which a lap is over, and void.
     """
 
@@ -69,6 +73,8 @@ class ShipperSettings:
     generator_processors: tuple[int, ...] = ()
     patience: float = DEFAULT_PATIENCE
     main: MainQueue | None = None
+    parsing: str = NONE
+    address_field: str | None = None
 
 
 def shipper_settings(
@@ -119,11 +125,25 @@ def shipper_settings(
         processors=_processors(given.get("shipper_processors"), "shipper_processors", who),
         generator_processors=_processors(given.get("generator_processors"), "generator_processors", who),
         main=_main_queue(given, who),
+        parsing=_one_of(given.get(_PARSING, NONE), _PARSING, PARSINGS, PARSINGS, name, who),
+        address_field=params.get("address_field"),
     )
+    if found.parsing == PLACES and found.address_field is None:
+        raise exceptions.InvalidSyntax(
+            f"the level '{who}' looks places up by addresses, and the track's documents have no client's address that "
+            f"it could: race web-events or apache, or set {_PARSING} to json."
+        )
     if found.batch is not None and found.queue_size < found.batch:
         raise exceptions.InvalidSyntax(
             f"the level '{who}' has a queue of {found.queue_size} events, which cannot hold one batch of "
             f"{found.batch}: make {_QUEUE_SIZE} larger, or {_BATCH} smaller."
+        )
+    key, first = (_QUEUE_SIZE, found.queue_size) if found.main is None else (_MAIN_SIZE, found.main.size)
+    if first < program.least_queue:
+        raise exceptions.InvalidSyntax(
+            f"the level '{who}' has a queue of {first} events behind the input, but {name} puts up to 1,024 into it "
+            f"before it begins to empty it, and stands still where they do not fit: make {key} "
+            f"{program.least_queue} at least."
         )
     return found
 
