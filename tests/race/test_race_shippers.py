@@ -85,6 +85,12 @@ def test_a_level_that_parses_no_lines_has_nothing_to_search() -> None:
     check({"shipper": "rsyslog", "shipper_parsing": "places", "lap_searches": 3}, fetch=False)
 
 
+def test_lines_of_syslog_are_of_the_track_syslog() -> None:
+    """Other documents are no such lines; and a slice of so many seconds has no number of them."""
+    with pytest.raises(UsageError, match="lines of syslog, which the track's documents are no such: race the"):
+        check({"shipper": "rsyslog", "shipper_parsing": "syslog"}, fetch=False)
+
+
 def test_a_challenge_without_laps_has_no_shipper() -> None:
     """Rather than to leave it out in silence."""
     with pytest.raises(UsageError, match="challenge 'ingest' is sent by Rally's own clients, and shipper is rsyslog"):

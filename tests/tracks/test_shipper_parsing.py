@@ -9,7 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from shared.shipper_parsing import UNKNOWN, lookup_table, networks, parsed_mappings, place_of_network
+from shared.shipper_parsing import (
+    _FACILITIES,
+    _SEVERITIES,
+    UNKNOWN,
+    lookup_table,
+    networks,
+    parsed_mappings,
+    place_of_network,
+    syslog_line,
+)
 from shared.shipper_programs import PROGRAMS
 from shared.shipper_settings import MainQueue, ShipperSettings
 
@@ -67,6 +76,47 @@ def test_a_raw_line_is_the_text_of_its_document(tmp_path: Path) -> None:
     assert all(datetime.fromisoformat(one["@timestamp"]).tzinfo for one in found)
 
 
+LOGGED = [
+    {"@timestamp": "2026-01-05T00:05:43.182Z", "host": "mx-1", "severity": "err", "facility": "mail"},
+    {"@timestamp": "2026-01-05T00:05:43.000Z", "host": "web-12", "severity": "crit", "facility": "kern"},
+    {"@timestamp": "2026-12-31T23:59:59.999Z", "host": "gw-1", "severity": "info", "facility": "local3"},
+]
+TEXTS = [
+    {"syslogtag": "postfix/smtp[4884]:", "message": 'b3e24e2d: fatal: "quoted" \\ and <13> and %msg%'},
+    {"syslogtag": "kernel:", "message": "[41000.12345] eth1: größer"},
+    {"syslogtag": "backup[700]:", "message": " begins with a space, ends with one "},
+]
+
+
+def test_a_line_of_syslog_becomes_the_document_that_it_was_made_of(tmp_path: Path) -> None:
+    """Time, host, severity, facility, tag and text; parsed by rsyslog's own parser."""
+    documents = [{**one, **text} for one, text in zip(LOGGED, TEXTS, strict=True)]
+    assert sent(tmp_path, documents, parsing="syslog") == documents
+
+
+@pytest.mark.parametrize("name", ["facility", "severity"])
+def test_every_facility_and_severity_comes_back(name: str, tmp_path: Path) -> None:
+    """By the names that rsyslog has for them."""
+    known = {"facility": _FACILITIES, "severity": _SEVERITIES}[name]
+    documents = [{**LOGGED[0], **TEXTS[0], name: one} for one in known]
+    assert sent(tmp_path, documents, parsing="syslog") == documents
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"message": "two\nlines"}, "a line of syslog has no line breaks"),
+        ({"host": "a b"}, "no spaces before its text"),
+        ({"severity": "bad"}, "a line of syslog has no facility 'mail' of severity 'bad'"),
+        ({"more": 1}, "but a document has @timestamp, host, .*, more"),
+    ],
+)
+def test_a_document_that_is_no_line_is_refused(change: dict[str, Any], sentence: str) -> None:
+    """Rather than to send another one."""
+    with pytest.raises(ValueError, match=sentence):
+        syslog_line(json.dumps({**LOGGED[0], **TEXTS[0], **change}).encode())
+
+
 def test_every_address_of_the_recipes_has_a_place() -> None:
     """Each block that addresses are drawn from is in the database; rsyslog's tables want each text once."""
     known = set(networks())
@@ -85,7 +135,7 @@ def test_the_index_has_the_fields_that_the_shipper_sends() -> None:
     assert set(with_place) == {*mappings["properties"], "place"}
     assert set(with_place["place"]["properties"]) == set(place_of_network("10.1")) >= set(UNKNOWN)
     assert set(parsed_mappings("lines", mappings)["properties"]) == {"@timestamp", "message"}
-    for parsing in ("none", "json"):
+    for parsing in ("none", "json", "syslog"):
         assert parsed_mappings(parsing, mappings) == mappings
     nothing = {"enabled": False}
     assert parsed_mappings("lines", nothing) == parsed_mappings("places", nothing) == nothing

@@ -43,6 +43,7 @@ CASES: dict[str, tuple[dict[str, Any], Place, dict[str, Any]]] = {
     ),
     "rsyslog-lines": ({"shipper_parsing": "lines"}, PLAIN, {"port": 5140}),
     "rsyslog-json": ({"shipper_parsing": "json"}, PLAIN, {"port": 5140}),
+    "rsyslog-syslog": ({"shipper_parsing": "syslog"}, PLAIN, {"port": 5140}),
     "rsyslog-places": (
         {"shipper_parsing": "places", "shipper_main_queue_size": 1_000_000},
         PLAIN,

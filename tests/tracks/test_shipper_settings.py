@@ -75,7 +75,10 @@ def test_everything_can_be_said() -> None:
         ({"shipper": "rsyslog", "shipper_queue_size": 499}, "queue of 499 events, which cannot hold one batch of 500"),
         ({"shipper": "syslog-ng", "shipper_main_queue_size": 9}, "but syslog-ng has one queue: leave it out"),
         ({"shipper": "syslog-ng", "shipper_parsing": "json"}, "but syslog-ng passes documents through as they are"),
-        ({"shipper": "rsyslog", "shipper_parsing": "jsn"}, "must be one of none, lines, json, places, but is 'jsn'"),
+        (
+            {"shipper": "rsyslog", "shipper_parsing": "jsn"},
+            "none, lines, json, places, syslog, but is .jsn.",
+        ),
         ({"shipper": "rsyslog", "shipper_parsing": "places"}, "no client's address that it could: race web-events"),
         ({"shipper": "rsyslog", "shipper_main_workers": 2}, "no queue before that of the output: give shipper_main_q"),
         ({"shipper": "rsyslog", "shipper_main_queue_size": 999}, "999 events, which cannot hold one batch of 1000"),

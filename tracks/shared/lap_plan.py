@@ -21,7 +21,7 @@ from shared.lap_starts import Start, read_starts
 from shared.levels import Level, read_levels, sorted_by, sorting_mappings
 from shared.mapping_variants import mapping_variant
 from shared.rendezvous import Place, place
-from shared.shipper_parsing import LINES, parsed_mappings
+from shared.shipper_parsing import LINES, SYSLOG, SYSLOG_FIELDS, parsed_mappings
 from shared.shipper_settings import ShipperSettings, shipper_settings
 
 # Seconds; until the nodes of the next start are there, and between two looks.
@@ -228,12 +228,9 @@ def _plan(track: Any, corpora: list[Any], params: dict[str, Any]) -> Iterator[La
         raise exceptions.InvalidSyntax(
             f"the level '{new[0]}' has blocks_per_index, and every lap has a fresh index: set lap_growing, too."
         )
-    own = [name for name, one in shippers.items() if one and one.parsing == LINES]
-    if own and (params["searches"] or params.get("read-back")):
-        raise exceptions.InvalidSyntax(
-            f"the level '{own[0]}' parses no lines, so that its documents have none of the track's fields: leave "
-            f"lap_searches and lap_read_back out, or its shipper_parsing."
-        )
+    for name, one in shippers.items():
+        if one is not None:
+            _check_parsing(one.parsing, track, levels[name], params)
     if seconds is not None and (read := [name for name, one in shippers.items() if one and one.input == "file"]):
         raise exceptions.InvalidSyntax(
             f"the level '{read[0]}' reads a file, which takes as much as the disk does in lap_seconds: feed its "
@@ -287,6 +284,29 @@ def _shipper(level: Level, params: dict[str, Any]) -> ShipperSettings | None:
     """What sends a level's laps; its batch and its workers are those of Rally's clients where nothing is said."""
     batch, workers = level.bulk_size or params["bulk-size"], level.clients or params["bulk-clients"]
     return shipper_settings(level.shipper, params.get("shipper") or {}, batch, workers, level.name)
+
+
+def _check_parsing(parsing: str, track: Any, level: Level, params: dict[str, Any]) -> None:
+    """Check that the track's documents are what a shipper parses, and what it makes of them what is looked at.
+
+    :raises exceptions.InvalidSyntax: else each of its laps would be void.
+    """
+    if parsing == LINES and (params["searches"] or params.get("read-back") or sorted_by(level)):
+        raise exceptions.InvalidSyntax(
+            f"the level '{level.name}' parses no lines, so that its documents have none of the track's fields: leave "
+            f"lap_searches, lap_read_back and what it is sorted by out, or its shipper_parsing."
+        )
+    if parsing == SYSLOG and track.indices and params.get("seconds") is not None:
+        raise exceptions.InvalidSyntax(
+            f"the level '{level.name}' is sent as lines of syslog, which are made before a lap, and nobody knows how "
+            f"many lap_seconds take: give lap_documents."
+        )
+    fields = track.indices[0].body["mappings"].get("properties", {}) if track.indices else {}
+    if parsing == SYSLOG and set(fields) != set(SYSLOG_FIELDS):
+        raise exceptions.InvalidSyntax(
+            f"the level '{level.name}' is sent as lines of syslog, which the track's documents are no such: race the "
+            f"track syslog, or leave shipper_parsing out."
+        )
 
 
 def _own_index(place: int, level: Level, block: int) -> str:

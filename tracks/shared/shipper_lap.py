@@ -26,9 +26,10 @@ from esrally import exceptions
 from esrally.utils import io
 
 from shared.freshness import FreshnessProbe
-from shared.lap_documents import slices
+from shared.lap_documents import slices, sources
 from shared.lap_load import Load
 from shared.request_contexts import unmeasured
+from shared.shipper_parsing import SYSLOG, syslog_line
 from shared.shipper_place import Place, place_of
 from shared.shipper_process import GENERATOR, SHIPPER, Child, Use
 from shared.shipper_programs import PROGRAMS, refused
@@ -121,7 +122,10 @@ class Shipment:
         self._shipper = Child(words, SHIPPER, folder, folder / "output.log", self.settings.processors)
         await self._until_it_takes(file if "file" in fed_by else port)
         into = {"into": str(file)} if "file" in fed_by else {"port": port, "patience": self.program.starts_within}
-        words = [sys.executable, "-I", "-S", str(_GENERATOR), json.dumps({**_documents(self._lap), **into})]
+        what = _documents(self._lap)
+        if self.settings.parsing == SYSLOG:
+            what = await asyncio.to_thread(_syslog_lines, self._lap, folder / "state" / "lines.log")
+        words = [sys.executable, "-I", "-S", str(_GENERATOR), json.dumps({**what, **into})]
         self._generator = Child(words, GENERATOR, folder, None, self.settings.generator_processors)
         ready = self._threads.submit(_line, self._generator)
         if (said := await _heard(ready, self.program.starts_within + _END_PATIENCE)) != "ready\n":
@@ -338,6 +342,20 @@ def _documents(lap: Lap) -> dict[str, Any]:
         "count": lap.count,
         "seconds": lap.seconds,
     }
+
+
+def _syslog_lines(lap: Lap, into: Path) -> dict[str, Any]:
+    """What the generator is told of lines of syslog, which are made of the documents of a lap and put into that file.
+
+    :raises exceptions.RallyTaskAssertionError: if a document is none that a line could be made of.
+    """
+    with into.open("wb") as file:
+        try:
+            file.writelines(map(syslog_line, sources(lap.documents, lap.first_document, lap.count)))
+        except ValueError as error:
+            raise exceptions.RallyTaskAssertionError(f"no line can be made of a document: {error}") from None
+    whole = {"files": [(str(into), lap.count)], "file": 0, "offset": 0, "left": lap.count}
+    return {**whole, "count": lap.count, "seconds": None}
 
 
 def _folder(lap: Lap, secret: bool) -> Path:

@@ -11,8 +11,9 @@ import zlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-# As it is; the text of a field, nothing parsed; parsed and written anew; that, with the place of the client's address.
-NONE, LINES, JSON, PLACES = PARSINGS = ("none", "lines", "json", "places")
+# As it is; the text of a field, nothing parsed; parsed and written anew; that, with the place of the client's address;
+# a line of syslog, parsed into a document.
+NONE, LINES, JSON, PLACES, SYSLOG = PARSINGS = ("none", "lines", "json", "places", "syslog")
 # The field with a place, and what it says of addresses that the database does not have.
 PLACE = "place"
 UNKNOWN = {"country": "unknown"}
@@ -20,6 +21,15 @@ _PLACE_MAPPING = {
     "properties": {"country": {"type": "keyword"}, "city": {"type": "keyword"}, "location": {"type": "geo_point"}}
 }
 _LINE_MAPPING = {"@timestamp": {"type": "date"}, "message": {"type": "text", "norms": False}}
+
+# The fields of a document that a line of syslog is made of, and that rsyslog makes of such a line.
+SYSLOG_FIELDS = ("@timestamp", "host", "severity", "facility", "syslogtag", "message")
+# By their numbers in RFC 3164, as rsyslog calls them.
+_SEVERITIES = ("emerg", "alert", "crit", "err", "warning", "notice", "info", "debug")
+_FACILITIES = (
+    *("kern", "user", "mail", "daemon", "auth", "syslog", "lpr", "news", "uucp", "cron", "authpriv", "ftp", "ntp"),
+    *("audit", "alert", "clock", *(f"local{number}" for number in range(8))),
+)
 
 # Country, city, latitude and longitude in degrees.
 _CITIES = (
@@ -80,3 +90,23 @@ def parsed_mappings(parsing: str, mappings: Mapping[str, Any]) -> Mapping[str, A
     if parsing == LINES:
         return {"dynamic": "strict", "properties": _LINE_MAPPING}
     return {**mappings, "properties": {**mappings.get("properties", {}), PLACE: _PLACE_MAPPING}}
+
+
+def syslog_line(source: bytes) -> bytes:
+    """The line of syslog (RFC 3164, with a time of ISO 8601) that a document is made of.
+
+    :param source: the document, a JSON object.
+    :raises ValueError: if it has other fields than these, or something in them that no such line can have.
+    """
+    document = json.loads(source)
+    if set(document) != set(SYSLOG_FIELDS):
+        raise ValueError(f"a line of syslog has {', '.join(SYSLOG_FIELDS)}, but a document has {', '.join(document)}")
+    facility, severity = document["facility"], document["severity"]
+    if facility not in _FACILITIES or severity not in _SEVERITIES:
+        raise ValueError(f"a line of syslog has no facility {facility!r} of severity {severity!r}")
+    priority = 8 * _FACILITIES.index(facility) + _SEVERITIES.index(severity)
+    head = " ".join(document[name] for name in ("@timestamp", "host", "syslogtag"))
+    line = f"<{priority}>{head} {document['message']}"
+    if "\n" in line or head.count(" ") != 2:
+        raise ValueError(f"a line of syslog has no line breaks, and no spaces before its text: {line[:100]!r}")
+    return line.encode("utf-8") + b"\n"
