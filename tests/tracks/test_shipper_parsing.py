@@ -49,9 +49,13 @@ def sent(tmp_path: Path, documents: list[dict[str, Any]], **settings: Any) -> li
     return [json.loads(one) for one in found.sink.documents]
 
 
-def test_a_parsed_document_is_the_one_that_was_sent(tmp_path: Path) -> None:
-    """Numbers, escapes, letters of any language, objects and lists in it; parsed and written anew by rsyslog."""
-    assert sent(tmp_path, DOCUMENTS, parsing="json") == DOCUMENTS
+@pytest.mark.parametrize("fed_by", ["imtcp", "imptcp", "file"])
+def test_a_parsed_document_is_the_one_that_was_sent(fed_by: str, tmp_path: Path) -> None:
+    """Numbers, escapes, letters of any language, objects and lists in it; parsed and written anew by rsyslog.
+
+    Of a file rsyslog would add which it was, and where in it.
+    """
+    assert sent(tmp_path, DOCUMENTS, parsing="json", input=fed_by) == DOCUMENTS
 
 
 @pytest.mark.parametrize("main", [None, MainQueue(2000, 10, 2)])
@@ -85,12 +89,14 @@ TEXTS = [
     {"syslogtag": "postfix/smtp[4884]:", "message": 'b3e24e2d: fatal: "quoted" \\ and <13> and %msg%'},
     {"syslogtag": "kernel:", "message": "[41000.12345] eth1: größer"},
     {"syslogtag": "backup[700]:", "message": " begins with a space, ends with one "},
+    {"syslogtag": "no-colon", "message": ""},
+    {"syslogtag": "dhcpd[7]:", "message": "tab\tbell\u0007 ünïcode \U0001f600: a: b"},
 ]
 
 
 def test_a_line_of_syslog_becomes_the_document_that_it_was_made_of(tmp_path: Path) -> None:
     """Time, host, severity, facility, tag and text; parsed by rsyslog's own parser."""
-    documents = [{**one, **text} for one, text in zip(LOGGED, TEXTS, strict=True)]
+    documents = [{**LOGGED[number % 3], **text} for number, text in enumerate(TEXTS)]
     assert sent(tmp_path, documents, parsing="syslog") == documents
 
 
@@ -107,6 +113,8 @@ def test_every_facility_and_severity_comes_back(name: str, tmp_path: Path) -> No
     [
         ({"message": "two\nlines"}, "a line of syslog has no line breaks"),
         ({"host": "a b"}, "no spaces before its text"),
+        ({"host": "a:1"}, "a host of letters, digits, dots and dashes"),
+        ({"syslogtag": "a:b:"}, "a tag whose only colon is its end"),
         ({"severity": "bad"}, "a line of syslog has no facility 'mail' of severity 'bad'"),
         ({"more": 1}, "but a document has @timestamp, host, .*, more"),
     ],

@@ -80,6 +80,10 @@ def test_everything_can_be_said() -> None:
             "none, lines, json, places, syslog, but is .jsn.",
         ),
         ({"shipper": "rsyslog", "shipper_parsing": "places"}, "no client's address that it could: race web-events"),
+        (
+            {"shipper": "rsyslog", "shipper_parsing": "syslog", "shipper_input": "file"},
+            "reads lines of syslog from a file",
+        ),
         ({"shipper": "rsyslog", "shipper_main_workers": 2}, "no queue before that of the output: give shipper_main_q"),
         ({"shipper": "rsyslog", "shipper_main_queue_size": 999}, "999 events, which cannot hold one batch of 1000"),
         (

@@ -7,6 +7,7 @@ has (private, documentation, benchmarking and reserved ones), so that no real da
 from __future__ import annotations
 
 import json
+import re
 import zlib
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -24,6 +25,7 @@ _LINE_MAPPING = {"@timestamp": {"type": "date"}, "message": {"type": "text", "no
 
 # The fields of a document that a line of syslog is made of, and that rsyslog makes of such a line.
 SYSLOG_FIELDS = ("@timestamp", "host", "severity", "facility", "syslogtag", "message")
+_HEAD = re.compile(r"[0-9T:.Z+-]+ [A-Za-z0-9._-]+ [^ :]{1,400}:?")
 # By their numbers in RFC 3164, as rsyslog calls them.
 _SEVERITIES = ("emerg", "alert", "crit", "err", "warning", "notice", "info", "debug")
 _FACILITIES = (
@@ -107,6 +109,9 @@ def syslog_line(source: bytes) -> bytes:
     priority = 8 * _FACILITIES.index(facility) + _SEVERITIES.index(severity)
     head = " ".join(document[name] for name in ("@timestamp", "host", "syslogtag"))
     line = f"<{priority}>{head} {document['message']}"
-    if "\n" in line or head.count(" ") != 2:
-        raise ValueError(f"a line of syslog has no line breaks, and no spaces before its text: {line[:100]!r}")
+    if "\n" in line or not _HEAD.fullmatch(head):
+        raise ValueError(
+            f"a line of syslog has no line breaks, no spaces before its text, a host of letters, digits, dots and "
+            f"dashes, and a tag whose only colon is its end, which is not so of {line[:100]!r}"
+        )
     return line.encode("utf-8") + b"\n"

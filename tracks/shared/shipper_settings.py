@@ -8,7 +8,7 @@ from typing import Any
 
 from esrally import exceptions
 
-from shared.shipper_parsing import NONE, PARSINGS, PLACES
+from shared.shipper_parsing import NONE, PARSINGS, PLACES, SYSLOG
 from shared.shipper_programs import MEMORY, PROGRAMS, QUEUES
 
 # Who sends the documents of a lap where no shipper does.
@@ -132,6 +132,11 @@ def shipper_settings(
         raise exceptions.InvalidSyntax(
             f"the level '{who}' looks places up by addresses, and the track's documents have no client's address that "
             f"it could: race web-events or apache, or set {_PARSING} to json."
+        )
+    if found.parsing == SYSLOG and found.input == "file":
+        raise exceptions.InvalidSyntax(
+            f"the level '{who}' reads lines of syslog from a file, of which {name} would not take the host: feed it by "
+            f"TCP, or set {_PARSING} to something else."
         )
     if found.batch is not None and found.queue_size < found.batch:
         raise exceptions.InvalidSyntax(
