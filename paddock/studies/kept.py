@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import platform
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -27,6 +24,7 @@ from paddock.reports.race_report import build_race_report, find_out, headline, s
 from paddock.reports.write import build
 from paddock.structured_files import read_json
 from paddock.studies.listed import study_with
+from paddock.studies.scrubbing import every_text, private_names, scrubbed
 from paddock.tournaments.model import Result
 from paddock.tournaments.studies import Compared, compared
 
@@ -77,22 +75,6 @@ class KeptStep:
         return FOLDER / self.study / self.step
 
 
-def scrubbed(text: str) -> str:
-    """The same without folders, users and names of this machine."""
-    home = Path.home()
-    checkouts = {str(paths.PROJECT), *re.findall(r"--team-path=(/[^\s'\"]+)", text)}  # it may be another one's
-    places = {str(paths.rally_folder().parent): "~", str(home): "~"} | dict.fromkeys(checkouts, "~/paddock")
-    # The longest first: a project lies in a home.
-    for place in sorted((one for one in places if len(one) > 1), key=len, reverse=True):
-        text = re.sub(rf"{re.escape(place)}(?![\w.-])", places[place], text)
-    for inside, place in ((r"\.venv", "~/paddock"), (r"\.rally", "~")):  # of another checkout, another home
-        text = re.sub(rf"(?<![\w~.-])/[^\s'\"=:,]*?/(?={inside}\b)", f"{place}/", text)
-    if (host := platform.node()) and len(host) > 2:
-        text = re.sub(rf"(?<![\w.-]){re.escape(host)}(?![\w.-])", "this-machine", text)
-    user = os.environ.get("USER", "")
-    return re.sub(rf"/home/{re.escape(user)}(?![\w.-])", "~", text) if user else text
-
-
 def step_of(result: Result, quick: bool) -> KeptStep:
     """What is kept of a tournament's result.
 
@@ -105,7 +87,7 @@ def step_of(result: Result, quick: bool) -> KeptStep:
             f"No study has a tournament '{tournament.name}', so its result is none that is kept: ./inv studies lists "
             f"them."
         )
-    told = {name: scrubbed(with_short_checksums(str(text))) for name, text in result.circumstances.items()}
+    told = {name: with_short_checksums(str(text)) for name, text in result.circumstances.items()}
     curves = tuple(text for section in grid_sections(result) for text in (*section.paragraphs, *section.items))
     return KeptStep(
         study=study.name,
@@ -134,9 +116,7 @@ def keep_result(result: Result, quick: bool) -> KeptStep:
     if all(one.ratio is None for one in result.main.verdicts):
         raise UsageError(f"{result.id} has measured nothing that could be kept: hold it again.")
     step = step_of(result, quick)
-    _write(step)
-    _write_report(step, _short(build(result)))
-    return step
+    return _written(step, build(result), private_names(result.commands, result.tournament.contenders))
 
 
 def keep_race(study: str, step: Step, quick: bool, began: float, record: RaceRecord) -> KeptStep:
@@ -145,7 +125,7 @@ def keep_race(study: str, step: Step, quick: bool, began: float, record: RaceRec
     :param began: when, in seconds since the epoch.
     """
     findings = find_out(record, race_records(record.race_id))
-    told = {name: scrubbed(with_short_checksums(text)) for name, text in origin(record).items()}
+    told = {name: with_short_checksums(text) for name, text in origin(record).items()}
     kept = KeptStep(
         study=study,
         step=step.name,
@@ -157,31 +137,37 @@ def keep_race(study: str, step: Step, quick: bool, began: float, record: RaceRec
         software=_of(told, _SOFTWARE),
         circumstances=_of(told, _HELD),
         deviations=step.deviations,
-        figures={name: scrubbed(text) for name, text in study_figures(findings).items()},
+        figures=study_figures(findings),
         published=step.published,
     )
-    _write(kept)
-    _write_report(kept, build_race_report(findings))
-    return kept
+    return _written(kept, build_race_report(findings), private_names([record.command]))
 
 
 def _of(told: Mapping[str, str], names: Sequence[str]) -> dict[str, str]:
     return {name: told[name] for name in names if name in told}
 
 
-def _short(report: Report) -> Report:
-    return replace(report, sections=tuple(one for one in report.sections if one.heading not in _SINGLE_LAPS))
+def _written(step: KeptStep, report: Report, names: Mapping[str, str]) -> KeptStep:
+    """Write the step and its report, without single laps and private names; and the step as it is kept."""
 
+    def change(text: str) -> str:
+        return scrubbed(text, names)
 
-def _write(step: KeptStep) -> None:
+    # Rally's command lines are full of folders and hosts, and this is shorter.
+    again = f"./inv studies {step.study}{' --quick' if step.form == 'quick' else ''}"
+    sections = (
+        replace(one, paragraphs=(), commands=(again,)) if one.heading == "Repeat it" else one
+        for one in report.sections
+        if one.heading not in _SINGLE_LAPS
+    )
+    report = every_text(replace(report, sections=tuple(sections)), change)
+    step = replace(every_text(step, change), study=step.study, step=step.step)
     content: dict[str, Any] = {"format": FORMAT, "version": VERSION, **plain(step)}
     step.folder.mkdir(parents=True, exist_ok=True)
     keep(step.folder / RESULT, json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
-
-
-def _write_report(step: KeptStep, report: Report) -> None:
-    keep(step.folder / REPORT, scrubbed(render_markdown(report)))
-    keep(step.folder / PAGE, scrubbed(render_html(report)))
+    keep(step.folder / REPORT, render_markdown(report))
+    keep(step.folder / PAGE, render_html(report))
+    return step
 
 
 def read_step(file: Path) -> KeptStep:

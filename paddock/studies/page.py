@@ -56,8 +56,9 @@ _TAIL = """
 ## How a result gets here
 `./inv studies --keep ID` takes the id of a study that was held, of one of its tournaments, or `latest`. It writes
 `docs/studies/STUDY/STEP/`: `result.json` (each published ratio with what was measured, machine, software, deviations),
-`report.md` and `report.html` (the report without its single laps). Folders of the machine, its name and its user are
-taken out; look at what is left before you commit it. The table above is then made anew, which `./inv studies --table`
+`report.md` and `report.html` (the report without its single laps and without Rally's command lines). Folders and hosts,
+the machine's name and its user are taken out, but not what you called contenders, nor what nodes of your own clusters
+are called: look at what is left before you commit it. The table above is then made anew, which `./inv studies --table`
 does alone. A result takes the place of an earlier one of the same step, the quick form that of the full one, too: keep
 the one that says more.
 """

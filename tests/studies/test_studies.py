@@ -21,8 +21,9 @@ from paddock.race.summary import RaceRecord
 from paddock.reports.chain_page import build, headline, render_terminal, write_chain
 from paddock.studies import kept, listed
 from paddock.studies import page as page_module
-from paddock.studies.kept import KeptStep, keep_result, read_step, scrubbed, step_of
+from paddock.studies.kept import KeptStep, keep_result, read_step, step_of
 from paddock.studies.page import PAGE, render_page
+from paddock.studies.scrubbing import scrubbed
 from paddock.tournaments import TournamentOptions
 from paddock.tournaments.files import read_tournament, tournament_names
 from tests.command_line import one_sentence, run_here
@@ -224,7 +225,46 @@ def test_only_whole_names_are_taken_out(monkeypatch: pytest.MonkeyPatch) -> None
     assert scrubbed("--track-path=/opt/x/tracks/a --team-path=/opt/x") == (
         "--track-path=~/paddock/tracks/a --team-path=~/paddock"
     )
-    assert scrubbed("/home/me/x /home/meme/x /srv/rally/.rally") == "~/x /home/meme/x ~/.rally"
+    assert scrubbed("/home/me/x /home/meme/x /srv/rally/.rally") == "~/x FOLDER ~/.rally"
+    assert scrubbed("ext4 on /mnt/their/es. https://me:secret@es1:9200") == "ext4 on FOLDER. https://es1:9200"
+    for public in ("POST /_bulk, docs/s and/or 1/2 of /dev/shm </data> </text>", "https://example.org/data/x"):
+        assert scrubbed(public) == public
+
+
+def test_a_kept_result_names_no_hosts_and_folders_of_whoever_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of options, contenders and circumstances; what Rally was asked for is not kept at all."""
+    monkeypatch.setattr(kept, "FOLDER", tmp_path)
+    one = study()
+    command = (
+        "esrally race --target-hosts=es1.acme.internal:9200,https://me:secret@10.20.30.40:9200 "
+        "--client-options=/etc/acme/options.json --team-path=/customer/paddock --user-tags=data:/customer/acme/es"
+    )
+    first, second, *others = one.tournament.contenders
+    first = replace(first, target_hosts="es7.acme.internal:9200", client_options="/acme/options.json")
+    second = replace(second, data_path="/nfs7/acme")
+    told = {
+        "target hosts": "es1.acme.internal:9200,https://me:secret@10.20.30.40:9200",
+        "nodes": "es1.acme.internal, es7.acme.internal",
+        "limits": "10.20.30.40 has /nfs7/acme/x and /mnt/acme",
+    }
+    result = replace(
+        one,
+        tournament=replace(one.tournament, contenders=(first, second, *others)),
+        commands=(command,),
+        circumstances={**one.circumstances, **told},
+        notes=("The cluster es1.acme.internal:9200 wrote to /customer/acme/es.",),
+    )
+    step = keep_result(result, quick=True)
+    assert step.circumstances["nodes"] == "HOST-1, HOST-3"
+    assert step.circumstances["limits"] == "HOST-2 has FOLDER/x and FOLDER"
+    for file in step.folder.iterdir():
+        text = file.read_text()
+        assert not [word for word in ("acme", "customer", "10.20.30.40", "secret", "esrally") if word in text], file
+    report = (step.folder / kept.REPORT).read_text()
+    assert "The cluster HOST-1:9200 wrote to FOLDER." in report
+    assert "./inv studies refresh-interval --quick" in report
 
 
 def test_what_is_no_study_is_not_kept(tmp_path: Path) -> None:
