@@ -6,7 +6,7 @@ import json
 import math
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -241,8 +241,19 @@ def _step_of_study(path: Path, told: Mapping[str, Any], before: list[str], quick
         needs=tuple(told.get("needs", ())),
         whole=True,
         published=told.get("published", {}),
-        deviations=tuple(told.get("deviations", ())),
+        deviations=(*told.get("deviations", ()), *_shortened(told, quick)),
     )
+
+
+def _shortened(told: Mapping[str, Any], quick: bool) -> Iterator[str]:
+    """What the quick form of a study's race has otherwise than the whole one, a sentence; none of the whole one."""
+    if quick and "race" in told and (short := dict(told.get("quick", {}))):
+        race, params = told["race"], short.pop("params", {})
+        changed = [(race, short), (race.get("params", {}), params)]
+        said = (
+            f"{key} {new} instead of {old.get(key, 'none')}" for old, pairs in changed for key, new in pairs.items()
+        )
+        yield f"The quick form: {', '.join(said)}."
 
 
 def _race_name(told: Mapping[str, Any], race: Mapping[str, Any]) -> str:

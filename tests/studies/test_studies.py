@@ -119,6 +119,9 @@ def test_the_race_of_a_study_is_shorter_in_its_quick_form() -> None:
     whole, quick = (read_chain("study-footprint", ChainOptions(quick=one))[0].steps[0] for one in (False, True))
     assert (whole.race["params"]["time_period"], quick.race["params"]["time_period"]) == (600, 60)
     assert {**whole.race["params"], "time_period": 60} == quick.race["params"]
+    assert whole.race["params"]["warmup_time_period"] == 0  # the study's documents are those of all ten minutes
+    assert whole.race["params"]["bulks_per_second"] * whole.race["params"]["event_period"] == 1  # a document each
+    assert quick.deviations == (*whole.deviations, "The quick form: time_period 60 instead of 600.")
     assert quick.minutes < whole.minutes
 
 
