@@ -18,10 +18,10 @@ from paddock.tournaments.model import Contender
 _PATH = re.compile(r"(?<![\w~./<>-])/(?!(?:dev|proc|sys)/)[\w.@+-]+(?:/[\w.@+-]+)+")
 # One in any text, where a path may as well be one of Elasticsearch's.
 _FOLDER = re.compile(
-    r"(?<![\w~./<>-])/(?:data|etc|home|media|mnt|nfs|opt|root|srv|tmp|Users|usr|var|vol|volumes?|work)/[\w.@+-]"
+    r"(?<![\w~./<>-])/(?:data|dev/mapper|etc|home|media|mnt|nfs|opt|root|srv|tmp|Users|usr|var|vol|volumes?|work)/[\w.@+-]"
     r"(?:[\w.@+/-]*[\w@+-])?"
 )
-_LOOPBACK = ("127.0.0.1", "localhost")
+_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
 def private_names(commands: Iterable[str], contenders: Iterable[Contender] = ()) -> dict[str, str]:

@@ -285,6 +285,7 @@ def test_only_whole_names_are_taken_out(monkeypatch: pytest.MonkeyPatch) -> None
         "--track-path=~/paddock/tracks/a --team-path=~/paddock"
     )
     assert scrubbed("/home/me/x /home/meme/x /srv/rally/.rally") == "~/x FOLDER ~/.rally"
+    assert scrubbed("on /dev/mapper/acme-root") == "on FOLDER"
     assert scrubbed("ext4 on /mnt/their/es. https://me:secret@es1:9200") == "ext4 on FOLDER. https://es1:9200"
     for public in ("POST /_bulk, docs/s and/or 1/2 of /dev/shm </data> </text>", "https://example.org/data/x"):
         assert scrubbed(public) == public
