@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,8 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 def read_yaml(path: Path, schema_name: str) -> Any:
     """The contents of a YAML file that satisfies ``paddock/schemas/<schema_name>.json``.
 
-    :raises FileError: if the file is missing, is no YAML, repeats a key or breaks the schema; with the line.
+    :raises FileError: if the file is missing, is no YAML, repeats a key, has a number that is none or breaks the
+        schema; with the line.
     """
     text = _read_text(path)
     try:
@@ -43,8 +45,26 @@ def read_yaml(path: Path, schema_name: str) -> Any:
         raise FileError(path, f"this is not valid YAML: {error.problem or error.context}.", line) from None
     except yaml.YAMLError as error:
         raise FileError(path, f"this is not valid YAML: {error}.") from None
+    except RecursionError:
+        problem = (
+            "this has no end: an alias (*) stands inside of what it is the anchor (&) of, or it is nested too deep."
+        )
+        raise FileError(path, problem) from None
     _check_schema(path, value, schema_name, root)
+    _refuse_no_numbers(path, value)
     return value
+
+
+def _refuse_no_numbers(path: Path, content: Any, place: str = "") -> None:
+    """YAML has .nan and .inf, which no schema refuses everywhere.
+
+    :raises FileError: if there is one.
+    """
+    if isinstance(content, float) and not math.isfinite(content):
+        raise FileError(path, f"{content} is no number to reckon with: write another (at '{place}').")
+    pairs = content.items() if isinstance(content, Mapping) else enumerate(content) if isinstance(content, list) else ()
+    for key, value in pairs:
+        _refuse_no_numbers(path, value, f"{place}.{key}" if place else str(key))
 
 
 def read_json(path: Path) -> Any:

@@ -62,6 +62,16 @@ def test_mistakes_have_a_line(tmp_path: Path, text: str, line: int, words: str) 
     assert words in str(error)
 
 
+def test_what_has_no_end_is_refused(tmp_path: Path) -> None:
+    """An alias inside of what it stands for, and a number that is none; neither ends in a traceback."""
+    assert "an alias (*) stands inside of what it is the anchor (&) of" in str(
+        problem(tmp_path, "name: x\nlist: &a [*a]\n")
+    )
+    assert "nan is no number to reckon with: write another (at 'list.0.other')" in str(
+        problem(tmp_path, "name: x\nlist:\n- other: .nan\n")
+    )
+
+
 def test_an_empty_file_and_a_missing_one_are_named(tmp_path: Path) -> None:
     """Neither ends in a traceback."""
     assert "is not of type 'object'" in str(problem(tmp_path, ""))

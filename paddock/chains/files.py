@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import math
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -79,7 +78,6 @@ def read_chain(name: str, options: ChainOptions | None = None) -> tuple[Chain, P
     else:
         path = find_chain_file(name)
         content = read_yaml(path, "chain")
-        _refuse_no_numbers(path, content)
     place = path or Path("chain")
     if options.track and options.track not in track_names():
         raise unknown("track", options.track, track_names(), "./inv tracks")
@@ -104,6 +102,11 @@ def read_chain(name: str, options: ChainOptions | None = None) -> tuple[Chain, P
         names_before = tuple(one.name for one in steps if one.tournament)
         weight = float(told.get("weight", 1.0))
         final = Step(FINAL, FINAL, own, weight=weight, winners_of=names_before)
+    if options.data_paths and not any(compares_data_paths(one.content) for one in steps):
+        raise UsageError(
+            f"--data-paths adds folders where data paths are compared, and '{name}' compares none: leave it out, or "
+            f"hold the study storage."
+        )
     budgets = [_budget(one, options.quick) for one in steps]
     minutes = options.budget
     if minutes is None:
@@ -167,18 +170,6 @@ def find_chain_file(name_or_path: str) -> Path:
     return FOLDER / f"{name_or_path}.yml"
 
 
-def _refuse_no_numbers(path: Path, content: Any, place: str = "") -> None:
-    """YAML has .nan and .inf, which no schema refuses everywhere.
-
-    :raises FileError: if there is one.
-    """
-    if isinstance(content, float) and not math.isfinite(content):
-        raise FileError(path, f"{content} is no number to reckon with: write another (at '{place}').")
-    pairs = content.items() if isinstance(content, Mapping) else enumerate(content) if isinstance(content, list) else ()
-    for key, value in pairs:
-        _refuse_no_numbers(path, value, f"{place}.{key}" if place else str(key))
-
-
 def _node(options: ChainOptions) -> dict[str, Any]:
     """What the default configuration's node has by the options."""
     told = {name: getattr(options, name) for name in ("version", "engine", "java", "data_path")}
@@ -203,6 +194,9 @@ def _shared(steps: Sequence[Step]) -> dict[str, Any]:
 def _step(
     path: Path, told: Mapping[str, Any], track: str | None, corpus: str | None, before: list[str], quick: bool
 ) -> Step:
+    if isinstance(told.get("quick"), Mapping) or {"race", "quick"} <= set(told):
+        problem = "only a study's race has a quick form of its own, and 'quick' of a tournament is true or false"
+        raise FileError(path, f"{problem}.", line_with(path, "quick:"))
     if "race" in told:
         race = {**({"track": track} if track else {}), **({"corpus": corpus} if corpus else {}), **told["race"]}
         name = _race_name(told, race)
@@ -219,7 +213,8 @@ def _step(
 
 def _step_of_study(path: Path, told: Mapping[str, Any], before: list[str], quick: bool) -> Step:
     """A step that is held as its file says, in the whole form or the quick one; it builds on nothing."""
-    if refused := [one for one in ("changes", "contenders", "grid", "winners_of", "weight") if one in told]:
+    fixed = ("changes", "contenders", "grid", "winners_of", "weight", *(["quick"] if "tournament" in told else []))
+    if refused := [one for one in fixed if one in told]:
         raise FileError(
             path,
             f"a study's tournaments are held as their files say, and '{told.get('tournament')}' has {refused[0]} here: "
@@ -227,6 +222,9 @@ def _step_of_study(path: Path, told: Mapping[str, Any], before: list[str], quick
             line_with(path, f"{refused[0]}:"),
         )
     if "race" in told:
+        if isinstance(told.get("quick"), bool):
+            problem = "'quick' of a study's race is what its quick form has otherwise, {params: {time_period: 60}}, say"
+            raise FileError(path, f"{problem}.", line_with(path, "quick:"))
         short = told.get("quick", {}) if quick else {}
         race = {**told["race"], **short}
         race |= {"params": {**told["race"].get("params", {}), **short["params"]}} if "params" in short else {}
@@ -241,8 +239,19 @@ def _step_of_study(path: Path, told: Mapping[str, Any], before: list[str], quick
         needs=tuple(told.get("needs", ())),
         whole=True,
         published=told.get("published", {}),
-        deviations=tuple(told.get("deviations", ())),
+        deviations=(*told.get("deviations", ()), *_shortened(told, quick)),
     )
+
+
+def _shortened(told: Mapping[str, Any], quick: bool) -> Iterator[str]:
+    """What the quick form of a study's race has otherwise than the whole one, a sentence; none of the whole one."""
+    if quick and "race" in told and (short := dict(told.get("quick", {}))):
+        race, params = told["race"], short.pop("params", {})
+        changed = [(race, short), (race.get("params", {}), params)]
+        said = (
+            f"{key} {new} instead of {old.get(key, 'none')}" for old, pairs in changed for key, new in pairs.items()
+        )
+        yield f"The quick form: {', '.join(said)}."
 
 
 def _race_name(told: Mapping[str, Any], race: Mapping[str, Any]) -> str:

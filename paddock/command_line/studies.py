@@ -52,6 +52,7 @@ class StudyOptions:
         name="a study, or all; left out, they are listed",
         resume="go on with the one that was cut off: the latest, or that of the name or id",
         keep="put the result with this id (of a study's chain or tournament, or latest) into docs/studies",
+        replace="with --keep: put it in the place of a result that says more, a full form or more pairs",
         table="make docs/studies.md anew of what is kept there",
         json="print the list or the result as JSON",
     ),
@@ -64,6 +65,7 @@ def studies(
     name: str = "",
     resume: bool = False,
     keep: str | None = None,
+    replace: bool = False,
     table: bool = False,
     json: bool = False,
 ) -> None:
@@ -83,11 +85,13 @@ def studies(
     if table or keep:
         if name or resume or options != StudyOptions():
             raise UsageError("--keep and --table look at what was held already: leave the rest out.")
-        for step in _kept(keep) if keep else ():
+        for step in _kept(keep, replace) if keep else ():
             print_result(f"Kept: {step.folder}")
         from paddock.studies.page import write_page
 
         print_result(f"Table: {write_page()}")
+    elif replace:
+        raise UsageError("--replace says what --keep may do: name the result with --keep ID.")
     elif resume:
         if options != StudyOptions():
             raise UsageError("--resume takes everything from the study that it goes on with: leave the rest out.")
@@ -123,7 +127,7 @@ def all_studies() -> Listing:
     )
 
 
-def _kept(identity: str) -> list[KeptStep]:
+def _kept(identity: str, replacing: bool) -> list[KeptStep]:
     """Keep what was held: every step of a study's chain that has a result, or one tournament."""
     from paddock.chains.model import RACED, ChainResult
     from paddock.chains.store import StoredChain
@@ -131,23 +135,30 @@ def _kept(identity: str) -> list[KeptStep]:
     from paddock.studies.kept import keep_race, keep_result
     from paddock.studies.listed import study_with
     from paddock.tournaments.model import Result
-    from paddock.tournaments.store import Stored
+    from paddock.tournaments.store import Stored, stored_options
+
+    def keep(result: Result) -> KeptStep:
+        stored = Stored(result.id)
+        return keep_result(result, stored_options(stored.history()), stored.folder / "definition", replacing)
 
     found = find_result(identity, chains=True)
     if isinstance(found, Result):
-        quick = bool((Stored(found.id).beginning().get("options") or {}).get("quick"))
-        return [keep_result(found, quick)]
+        return [keep(found)]
     if not isinstance(found, ChainResult) or not found.chain.study:
         raise UsageError(f"'{identity}' is no study, and no tournament of one: ./inv results lists what was held.")
-    quick, steps = StoredChain(found.id).history().options.quick, []
+    options, steps = StoredChain(found.id).history().options, []
     for one in found.steps:
-        study = study_with(one.step.name)
-        if one.result is not None and any(each.ratio is not None for each in one.result.main.verdicts):
-            steps.append(keep_result(one.result, quick))
-        elif one.outcome and one.outcome.kind == RACED and one.outcome.result_id and study:
-            steps.append(keep_race(study.name, one.step, quick, found.began, find_result(one.outcome.result_id)))
-        else:
-            say(f"{one.step.name} has no result, and is left out.")
+        study, raced = study_with(one.step.name), one.outcome and one.outcome.kind == RACED and one.outcome.result_id
+        try:
+            if one.result is not None and any(each.ratio is not None for each in one.result.main.verdicts):
+                steps.append(keep(one.result))
+            elif raced and study:
+                record = find_result(raced)
+                steps.append(keep_race(study.name, one.step, options, found.began, record, replacing))
+            else:
+                say(f"{one.step.name} has no result, and is left out.")
+        except UsageError as error:
+            say(f"{one.step.name} is left out. {error}")
     if not steps:
         raise UsageError(f"{found.id} has no result that could be kept: hold it again.")
     return steps

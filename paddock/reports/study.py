@@ -10,10 +10,12 @@ from paddock.reports import drawing, figures
 from paddock.reports.document import Plot, Section, Table
 from paddock.tournaments.model import MetricResult, Result
 from paddock.tournaments.published import Published, PublishedMetric, claimed
-from paddock.tournaments.studies import NOT_MEASURED, Compared, agreement, compared, finding
+from paddock.tournaments.studies import NOT_MEASURED, OPPOSITE, SAME, Compared, agreement, compared, finding
 
 # Published ratios that are listed one by one; of more, a cloud of points is drawn.
 LISTED = 20
+# Shape and colour of a finding in that cloud; what is neither, undecided say, has a diamond.
+_MARKS = {SAME: ("circle", "series-1"), OPPOSITE: ("cross", "series-2")}
 
 
 def study_section(result: Result) -> Section | None:
@@ -150,15 +152,16 @@ def _side_by_side(rows: _Rows) -> str:
 
 def _cloud(rows: _Rows) -> str:
     """A point per contender: published ratio to the right, measured one upwards; on the line they agree."""
-    points = [(one.claimed, one.ratio or 0.0, one.contender) for one in rows]
-    both = drawing.ratios([value for *ends, _ in points for value in ends], 0.02, 5)
+    both = drawing.ratios([value for one in rows for value in (one.claimed, one.ratio or 0.0)], 0.02, 5)
     panel = drawing.Panel(both, both, 340, "measured ratio", "published ratio to the baseline")
     panel.line([(both.low, both.low), (both.high, both.high)], "muted dashed thin")
     panel.upright(1, "one")
     panel.flat(1, "one")
-    for published, measured, name in points:
-        shape, kind = ("circle", "series-1") if (published > 1) == (measured > 1) else ("cross", "series-2")
-        hover = f"{name}: published {numbers.ratio(published)}, measured {numbers.ratio(measured)}"
-        panel.mark(published, measured, shape, kind, hover)
-    entries = [("same direction", "circle", "series-1"), ("other direction", "cross", "series-2")]
+    shown = {}
+    for one in rows:
+        name = one.finding if one.finding in _MARKS else "neither"
+        shown[name] = shape, kind = _MARKS.get(name, ("diamond", "muted hollow"))
+        hover = f"{one.contender}: published {numbers.ratio(one.claimed)}, measured {numbers.ratio(one.ratio)}"
+        panel.mark(one.claimed, one.ratio or 0.0, shape, kind, f"{hover}, {one.finding}")
+    entries = [(name, *mark) for name, mark in shown.items()]
     return drawing.panels([panel.html()], drawing.legend(entries))

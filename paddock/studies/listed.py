@@ -25,7 +25,7 @@ class Study:
 
     :param name: without the prefix of its file.
     :param source: what was published, and where.
-    :param steps: names of its tournaments and races.
+    :param steps: names of its tournaments and races; ``tournaments`` the file of each that is one, or its name.
     :param published: of races, what was published of them: step -> figure -> text; ``deviations`` likewise.
     """
 
@@ -33,6 +33,7 @@ class Study:
     question: str
     source: str
     steps: tuple[str, ...]
+    tournaments: Mapping[str, str]
     published: Mapping[str, Mapping[str, str]]
     deviations: Mapping[str, tuple[str, ...]]
 
@@ -44,10 +45,11 @@ def studies() -> list[Study]:
         content = read_yaml(find_chain_file(name), "chain")
         if name.startswith(PREFIX) and content.get("study"):
             steps = tuple(_step_name(one) for one in content["steps"])
+            tournaments = {_step_name(one): one["tournament"] for one in content["steps"] if "tournament" in one}
             published = {_step_name(one): one["published"] for one in content["steps"] if "published" in one}
             deviations = {_step_name(one): tuple(one.get("deviations", ())) for one in content["steps"]}
             name, asks = name.removeprefix(PREFIX), content["question"]
-            found.append(Study(name, asks, content["study"], steps, published, deviations))
+            found.append(Study(name, asks, content["study"], steps, tournaments, published, deviations))
     return found
 
 

@@ -56,10 +56,12 @@ _TAIL = """
 ## How a result gets here
 `./inv studies --keep ID` takes the id of a study that was held, of one of its tournaments, or `latest`. It writes
 `docs/studies/STUDY/STEP/`: `result.json` (each published ratio with what was measured, machine, software, deviations),
-`report.md` and `report.html` (the report without its single laps). Folders of the machine, its name and its user are
-taken out; look at what is left before you commit it. The table above is then made anew, which `./inv studies --table`
-does alone. A result takes the place of an earlier one of the same step, the quick form that of the full one, too: keep
-the one that says more.
+`report.md` and `report.html` (the report without its single laps and without Rally's command lines). Folders and hosts,
+the machine's name and its user are taken out, but not what you called contenders, nor what nodes of your own clusters
+are called: look at what is left before you commit it. The table above is then made anew, which `./inv studies --table`
+does alone. Only what was held by the study's own files is kept, and options that changed it are deviations. A result
+takes the place of an earlier one of the same step, but the quick form that of a full one, or fewer pairs that of more,
+only with `--replace`.
 """
 
 
@@ -92,6 +94,10 @@ def render_page(known: Sequence[Study], kept: Sequence[KeptStep]) -> str:
             for cells in _cells(step):
                 lines.append(_row(study.name, name, *cells, where, _machine(step), str(len(step.deviations) or "")))
             details += list(_details(step))
+    steps = {(study.name, name) for study in known for name in study.steps}
+    for one in kept:
+        if (one.study, one.step) not in steps:
+            details.append(f"\n`{one.study}/{one.step}` is kept, and no study has it any more: delete its folder.\n")
     return _HEAD + "\n".join(lines) + "\n" + "\n".join(details) + _TAIL
 
 

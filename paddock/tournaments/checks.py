@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 
@@ -12,6 +13,7 @@ from paddock.errors import UsageError
 from paddock.limits.asked import SWITCH
 from paddock.paths import TRACKS
 from paddock.plain_values import separated
+from paddock.race import LARGEST_PORT
 from paddock.tournaments import TournamentOptions
 from paddock.tournaments.laps import MERGE_WAIT
 from paddock.tournaments.load_shape import index_settings
@@ -20,6 +22,7 @@ from paddock.tournaments.own_corpus import UNSORTED, check_order
 from paddock.tracks import setting_problem
 from paddock.tracks.rendering import index_mappings
 
+_ADDRESS = re.compile(r"(?:https?://)?(?:\w[\w.-]*|\[[\da-fA-F:.]+\])(?::(?P<port>\d{1,5}))?/?")
 # Beginnings of setting names that belong to a node, not to an index.
 _NODE_SETTINGS = ("bootstrap.", "cluster.", "discovery.", "http.", "indices.", "node.", "path.", "thread_pool.")
 # What a tournament sets itself in its races.
@@ -73,13 +76,13 @@ def problems(tournament: Tournament) -> Iterator[tuple[str, str]]:
                 contender.name,
             )
     for contender in tournament.contenders:
-        hosts = (contender.target_hosts or "").strip()
-        if hosts.startswith("{") or hosts.endswith(".json") or (hosts and not hosts.strip(", ")):
+        hosts = separated(contender.target_hosts or "")
+        if contender.target_hosts is not None and not (hosts and all(map(_is_address, hosts))):
             yield (
                 f"the target_hosts of '{contender.name}' are those of its one cluster: write host:port,host:port.",
                 contender.name,
             )
-        elif hosts and len(separated(hosts)) < tournament.nodes:
+        elif hosts and len(hosts) < tournament.nodes:
             yield (
                 f"'{contender.name}' is a cluster of at least {tournament.nodes} nodes, as 'nodes' says, and its "
                 f"target_hosts name fewer: name all of them.",
@@ -117,6 +120,14 @@ def _growing_problems(tournament: Tournament) -> Iterator[tuple[str, str]]:
                 f"'{name}' looks at the documents of one lap alone, and indices that grow have more: leave it out.",
                 name,
             )
+
+
+def _is_address(text: str) -> bool:
+    """Whether it is a host, with a port or without, or its URL; a password belongs into client options."""
+    found = _ADDRESS.fullmatch(text)
+    if found is None or text.endswith(".json"):
+        return False
+    return found["port"] is None or 0 < int(found["port"]) <= LARGEST_PORT
 
 
 def _sharing_problems(contenders: Sequence[Contender]) -> Iterator[tuple[str, str]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -30,7 +32,8 @@ def placed(name: str, content: Mapping[str, Any], options: TournamentOptions) ->
         changed = _with_data_paths(name, changed, options.data_paths)
     if options.contender_hosts:
         file = Path(options.contender_hosts).expanduser()
-        hosts = {one: whole_paths(told, file.parent) for one, told in read_yaml(file, "contender-hosts").items()}
+        told = read_yaml(file, "contender-hosts")
+        hosts = {str(one): whole_paths(entry, file.parent) for one, entry in told.items()}
         changed = _on_hosts(name, changed, hosts)
     return changed
 
@@ -53,9 +56,15 @@ def _with_data_paths(name: str, content: dict[str, Any], folders: Mapping[str, A
             f"--data-paths adds folders to a tournament that compares some, and '{name}' compares none: leave it out, "
             f"or hold study-storage."
         )
-    added = [
-        {"name": str(one), "data_path": str(Path(folder).expanduser().absolute())} for one, folder in folders.items()
-    ]
+    added = []
+    for one, told in folders.items():
+        folder = Path(told).expanduser().absolute() if told and isinstance(told, str) else None
+        if folder is None or not folder.is_dir() or not os.access(folder, os.W_OK):
+            raise UsageError(
+                f"--data-paths wants a folder that can be written to for '{one}', and {folder or repr(told)} is none: "
+                f"make it first."
+            )
+        added.append({"name": str(one), "data_path": str(folder)})
     changed = {**content, "contenders": [*content["contenders"], *added]}
     if "contenders" in content.get("quick", {}):
         names = [*content["quick"]["contenders"], *(one["name"] for one in added)]
@@ -77,6 +86,16 @@ def _on_hosts(name: str, content: dict[str, Any], hosts: Mapping[str, Any]) -> d
         for one in content["contenders"]
         if one["name"] in hosts
     ]
+    first: dict[str, str] = {}
+    for entry in kept:
+        other = first.setdefault(
+            json.dumps([entry[key] for key in entry if key != "name"], sort_keys=True), entry["name"]
+        )
+        if other != entry["name"]:
+            raise UsageError(
+                f"--contender-hosts has '{other}' and '{entry['name']}' on one cluster ({entry['target_hosts']}), and "
+                f"they differ in nothing else: give each its own, or leave one of them out."
+            )
     if len(kept) < 2 or content["baseline"] not in hosts:
         raise UsageError(
             f"--contender-hosts has to name the baseline of '{name}', {content['baseline']}, and another contender "

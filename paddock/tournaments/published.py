@@ -100,6 +100,10 @@ def read_published(path: Path, content: Mapping[str, Any], names: Iterable[str],
     for name in named:
         if name not in known:
             raise FileError(path, f"published names '{name}', which is no contender of this tournament: correct it.")
+    for one in (content, *others):
+        if both := set(one.get("ratios", {})) & set(figures if one is content else one.get("figures", {})):
+            problem = f"published has both a figure and a ratio of '{min(both)}', and figures tell ratios"
+            raise FileError(path, f"{problem}: leave one of them out.")
     return Published(
         source=content["source"],
         unit=content["unit"],

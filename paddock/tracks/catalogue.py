@@ -229,8 +229,11 @@ def _problem(parameter: Parameter, value: Any) -> str | None:
     wanted = f"one of {', '.join(parameter.choices)}" if parameter.choices else _KINDS[parameter.kind]
     if value is None:
         return None if parameter.nullable else f"{wanted} and not none"
-    if not _has_type(parameter.kind, value) or (parameter.choices and value not in parameter.choices):
-        return wanted
+    each = value if isinstance(value, list) else [value]
+    if not _has_type(parameter.kind, value) or (
+        parameter.choices and any(one not in parameter.choices for one in each)
+    ):
+        return f"a list of {', '.join(parameter.choices)}" if parameter.kind == "list" and parameter.choices else wanted
     if parameter.minimum is not None and value < parameter.minimum:
         return f"at least {parameter.minimum:g}"
     if parameter.above is not None and value <= parameter.above:
@@ -320,6 +323,9 @@ def _check_combinations(known: Mapping[str, Parameter], values: Mapping[str, Any
             raise UsageError(
                 f"The ingest pipeline '{name}' has '{strange[0]}', and may have {', '.join(sorted(_OF_PIPELINE))}."
             )
+    steps = given.get("growth_steps", [1])
+    if not all(type(one) is int and one > 0 for one in steps) or sorted(set(steps)) != steps:
+        raise UsageError(f"The parameter growth_steps must be ascending whole numbers such as [1,2,4,8], not {steps}.")
     if "phases" not in given.get("lifecycle", {"phases": None}):
         raise UsageError("The parameter lifecycle must be the policy itself, a JSON object with its phases.")
     documents = given.get("corpus_documents", known["corpus_documents"].default)

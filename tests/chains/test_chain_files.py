@@ -107,6 +107,10 @@ HEAP: dict[str, Any] = {"tournament": "heap"}
         ([{"tournament": "study-refresh-interval", "quick": True, "changes": {"blocks": 0}}], {}, r"blocks"),
         ([{**HEAP, "changes": {"colour": "red"}}], {}, r"The step 'heap': .*colour"),
         ([{**HEAP, "changes": {"baseline": "1 MiB"}}], {}, r"The step 'heap': the baseline is none"),
+        ([{"race": {}, "quick": {"nodes": 1}}], {}, r"own\.yml:\d+: only a study's race has a quick form of its own"),
+        ([{**HEAP, "quick": {"nodes": 1}}], {}, r"own\.yml:\d+: .* and 'quick' of a tournament is true or false"),
+        ([{"race": {}, "quick": True}], {"study": "A"}, r"own\.yml:\d+: 'quick' of a study's race is what its quick"),
+        ([{**HEAP, "quick": True}], {"study": "A"}, r"own\.yml:\d+: a study's tournaments .* has quick here"),
         ([{**HEAP, "minutes": 4}], {}, r"own\.yml:\d+: 'race' is a dependency of 'minutes'"),
         ([{"race": {"chalenge": "ingest"}}], {}, r"own\.yml:\d+: .*'chalenge' is not known here; perhaps 'challenge'"),
         ([{"race": {"race_id": "mine"}}], {}, r"own\.yml:\d+: the key 'race_id' is not known here"),
@@ -138,6 +142,14 @@ def test_bad_files_are_told_what_is_wrong(
     """One sentence each, before anything is started."""
     with pytest.raises(UsageError, match=sentence):
         read_chain(str(chain_file(*steps, **more)))
+
+
+def test_folders_are_for_chains_that_compare_some(tmp_path: Path) -> None:
+    """--data-paths beside a study that compares none would be left out without a word."""
+    options = ChainOptions(quick=True, data_paths={"nfs": str(tmp_path)})
+    with pytest.raises(UsageError, match="'study-refresh-interval' compares none: leave it out, or hold the study"):
+        read_chain("study-refresh-interval", options)
+    assert read_chain("study-storage", options)[0].steps
 
 
 def test_the_schema_knows_the_options_of_a_race() -> None:

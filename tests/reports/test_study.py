@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 import pytest
 
+from paddock.reports import study as study_module
 from paddock.reports.figures import second_sds
 from paddock.reports.grids import grid_sections
 from paddock.reports.index_work import explanation, work_of, work_section
 from paddock.reports.rates import rates_section
 from paddock.reports.study import study_section
 from paddock.reports.write import build
-from paddock.tournaments.model import Contender, Metric, MetricResult, Result
+from paddock.tournaments.model import FASTER, SLOWER, UNDECIDED, Contender, Metric, MetricResult, Result
 from paddock.tournaments.published import Published, PublishedMetric
+from paddock.tournaments.studies import OPEN, OPPOSITE, SAME, compared
 from tests.reports.results import result, simulated, study_grid
 
 
@@ -135,3 +138,24 @@ def test_grids_have_their_knee_and_their_logarithm(who: str) -> None:
     mine = [text for text in section.items if text.startswith(f"{who}: ")]
     assert sum("within 5 % of the highest mean" in text for text in mine) == 1
     assert any("at clients 1 the mean follows" in text for text in mine)
+
+
+def test_the_cloud_of_ratios_marks_findings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A ratio on the other side of 1 that its interval does not tell from 1 is no opposite direction."""
+    monkeypatch.setattr(study_module, "LISTED", 2)
+    one = study_grid()
+    verdicts = one.main.verdicts
+    undecided = [replace(each, verdict=UNDECIDED, ratio=0.9) for each in verdicts[:3]]
+    slower = [replace(each, verdict=SLOWER, ratio=0.5) for each in verdicts[3:4]]
+    faster = [replace(each, verdict=FASTER, ratio=1.5) for each in verdicts[4:]]
+    found = replace(one, main=replace(one.main, verdicts=(*undecided, *slower, *faster)))
+    section = study_section(found)
+    assert section is not None
+    drawn = section.plots[0].drawn
+    counts = Counter(each.finding for each in compared(found))
+    assert set(counts) == {OPEN, OPPOSITE, SAME}
+    for finding, count in counts.items():
+        assert drawn.count(f", {finding}<") == count
+    legend = drawn[drawn.index('<p class="legend">') :]
+    assert [name in legend for name in ("neither", "opposite direction", "same direction")] == [True] * 3
+    assert drawn.count("#mark-cross") == 2  # with the legend's

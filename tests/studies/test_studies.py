@@ -21,10 +21,12 @@ from paddock.race.summary import RaceRecord
 from paddock.reports.chain_page import build, headline, render_terminal, write_chain
 from paddock.studies import kept, listed
 from paddock.studies import page as page_module
-from paddock.studies.kept import KeptStep, keep_result, read_step, scrubbed, step_of
+from paddock.studies.kept import KeptStep, keep_result, read_step, step_of
 from paddock.studies.page import PAGE, render_page
+from paddock.studies.scrubbing import scrubbed
 from paddock.tournaments import TournamentOptions
 from paddock.tournaments.files import read_tournament, tournament_names
+from paddock.tournaments.model import Result
 from tests.command_line import one_sentence, run_here
 from tests.reports import races
 from tests.reports.results import study, study_grid
@@ -117,6 +119,9 @@ def test_the_race_of_a_study_is_shorter_in_its_quick_form() -> None:
     whole, quick = (read_chain("study-footprint", ChainOptions(quick=one))[0].steps[0] for one in (False, True))
     assert (whole.race["params"]["time_period"], quick.race["params"]["time_period"]) == (600, 60)
     assert {**whole.race["params"], "time_period": 60} == quick.race["params"]
+    assert whole.race["params"]["warmup_time_period"] == 0  # the study's documents are those of all ten minutes
+    assert whole.race["params"]["bulks_per_second"] * whole.race["params"]["event_period"] == 1  # a document each
+    assert quick.deviations == (*whole.deviations, "The quick form: time_period 60 instead of 600.")
     assert quick.minutes < whole.minutes
 
 
@@ -160,7 +165,7 @@ def test_a_kept_result_comes_back_as_it_was(tmp_path: Path, monkeypatch: pytest.
     home = Path.home()
     told = {**one.circumstances, "CPU": "EPYC", "limits": f"{paths.PROJECT}/x {home}/y on {platform.node()}"}
     command = f"JAVA21_HOME={paths.PROJECT}/.venv/java esrally race --journal={home}/.rally/laps.jsonl"
-    step = keep_result(replace(one, circumstances=told, commands=(command,)), quick=True)
+    step = keep_result(replace(one, circumstances=told, commands=(command,)), TournamentOptions(quick=True))
     assert read_step(step.folder / kept.RESULT) == step
     assert step.folder == tmp_path / "refresh-interval" / "study-refresh-interval"
     assert [each.claimed for each in step.compared] == [1.25, 1.7]
@@ -175,6 +180,61 @@ def test_a_kept_result_comes_back_as_it_was(tmp_path: Path, monkeypatch: pytest.
     assert "## Throughput over time" not in (step.folder / kept.REPORT).read_text()
 
 
+def with_pairs(pairs: int) -> Result:
+    """The same result with so many pairs of each verdict."""
+    one = study()
+    verdicts = tuple(replace(each, pairs=pairs) for each in one.main.verdicts)
+    return replace(one, main=replace(one.main, verdicts=verdicts))
+
+
+def test_what_says_less_takes_no_place_unasked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither a quick form that of a full one, nor fewer pairs that of more; more may, and what is damaged goes."""
+    monkeypatch.setattr(kept, "FOLDER", tmp_path)
+    full, quick = TournamentOptions(), TournamentOptions(quick=True)
+    first = keep_result(with_pairs(9), quick)
+    with pytest.raises(UsageError, match="with 27 pairs, than this quick form with 24: --replace"):
+        keep_result(with_pairs(8), quick)
+    assert read_step(first.folder / kept.RESULT) == first
+    assert keep_result(with_pairs(2), full).form == "full"
+    with pytest.raises(UsageError, match="--replace"):
+        keep_result(with_pairs(9), quick)
+    assert keep_result(with_pairs(9), quick, replacing=True) == read_step(first.folder / kept.RESULT)
+    (first.folder / kept.RESULT).write_text("{}")
+    assert keep_result(with_pairs(1), quick).pairs == 3
+
+
+def test_what_was_asked_for_beside_the_files_is_a_deviation() -> None:
+    """Car parameters, say; neither the form nor a seed, and the files' own deviations stay."""
+    told = {"limits": "off", "data_size": "1g"}
+    asked = TournamentOptions(quick=True, seed=5, car=("4gheap",), car_params=told, blocks=3, apart=True)
+    deviations = step_of(study(), asked).deviations
+    assert deviations[-1] == (
+        "Held with --blocks 3 --car 4gheap --car-params limits:off,data_size:1g --apart, which its files have not."
+    )
+    assert deviations[:-1] == step_of(study(), TournamentOptions(quick=True, seed=5)).deviations
+
+
+def test_only_what_was_held_by_the_files_of_a_study_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tournament of one's own with the name of a study's is another; so is a race that asks for something else."""
+    monkeypatch.setattr(kept, "FOLDER", tmp_path / "docs")
+    own, shipped = tmp_path / "study-refresh-interval.yml", paths.PROJECT / "tournaments" / "study-refresh-interval.yml"
+    own.write_text(shipped.read_text())
+    assert keep_result(study(), TournamentOptions(), tmp_path).study == "refresh-interval"
+    own.write_text(shipped.read_text().replace("starts: ", "starts: 1"))
+    with pytest.raises(UsageError, match="by other files than those of the study 'refresh-interval'"):
+        keep_result(study(), TournamentOptions(), tmp_path)
+    (step,) = [one for one in read_chain("study-full-disk")[0].steps if one.name == "full-disk-1-shard"]
+    other = replace(step, race={**step.race, "track": "mine"})
+    with pytest.raises(UsageError, match="'full-disk-1-shard' was held by other files"):
+        kept.keep_race("full-disk", other, ChainOptions(), 1.79e9, races.plain())
+
+
+def test_a_kept_result_of_no_study_is_told() -> None:
+    """Of a study that was renamed, say: it is not left out of the page without a word."""
+    page = render_page(listed.studies(), [replace(kept_study()[0], study="gone")])
+    assert "`gone/study-refresh-interval` is kept, and no study has it any more" in page
+
+
 def journal_at(record: RaceRecord, journal: Path) -> RaceRecord:
     """The same race, whose load wrote its journal there."""
     return replace(record, race={**record.race, "track-params": {"load_journal": str(journal)}})
@@ -183,7 +243,7 @@ def journal_at(record: RaceRecord, journal: Path) -> RaceRecord:
 def kept_race(study: str, name: str, record: RaceRecord) -> KeptStep:
     """The race of a study's step, kept; the whole form."""
     (step,) = [one for one in read_chain(f"study-{study}")[0].steps if one.name == name]
-    one = kept.keep_race(study, step, False, 1.79e9, record)
+    one = kept.keep_race(study, step, ChainOptions(), 1.79e9, record)
     assert read_step(one.folder / kept.RESULT) == one
     assert sorted(file.name for file in one.folder.iterdir()) == [kept.PAGE, kept.REPORT, kept.RESULT]
     return one
@@ -224,14 +284,54 @@ def test_only_whole_names_are_taken_out(monkeypatch: pytest.MonkeyPatch) -> None
     assert scrubbed("--track-path=/opt/x/tracks/a --team-path=/opt/x") == (
         "--track-path=~/paddock/tracks/a --team-path=~/paddock"
     )
-    assert scrubbed("/home/me/x /home/meme/x /srv/rally/.rally") == "~/x /home/meme/x ~/.rally"
+    assert scrubbed("/home/me/x /home/meme/x /srv/rally/.rally") == "~/x FOLDER ~/.rally"
+    assert scrubbed("on /dev/mapper/acme-root") == "on FOLDER"
+    assert scrubbed("ext4 on /mnt/their/es. https://me:secret@es1:9200") == "ext4 on FOLDER. https://es1:9200"
+    for public in ("POST /_bulk, docs/s and/or 1/2 of /dev/shm </data> </text>", "https://example.org/data/x"):
+        assert scrubbed(public) == public
+
+
+def test_a_kept_result_names_no_hosts_and_folders_of_whoever_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of options, contenders and circumstances; what Rally was asked for is not kept at all."""
+    monkeypatch.setattr(kept, "FOLDER", tmp_path)
+    one = study()
+    command = (
+        "esrally race --target-hosts=es1.acme.internal:9200,https://me:secret@10.20.30.40:9200 "
+        "--client-options=/etc/acme/options.json --team-path=/customer/paddock --user-tags=data:/customer/acme/es"
+    )
+    first, second, *others = one.tournament.contenders
+    first = replace(first, target_hosts="es7.acme.internal:9200", client_options="/acme/options.json")
+    second = replace(second, data_path="/nfs7/acme")
+    told = {
+        "target hosts": "es1.acme.internal:9200,https://me:secret@10.20.30.40:9200",
+        "nodes": "es1.acme.internal, es7.acme.internal",
+        "limits": "10.20.30.40 has /nfs7/acme/x and /mnt/acme",
+    }
+    result = replace(
+        one,
+        tournament=replace(one.tournament, contenders=(first, second, *others)),
+        commands=(command,),
+        circumstances={**one.circumstances, **told},
+        notes=("The cluster es1.acme.internal:9200 wrote to /customer/acme/es.",),
+    )
+    step = keep_result(result, TournamentOptions(quick=True))
+    assert step.circumstances["nodes"] == "HOST-1, HOST-3"
+    assert step.circumstances["limits"] == "HOST-2 has FOLDER/x and FOLDER"
+    for file in step.folder.iterdir():
+        text = file.read_text()
+        assert not [word for word in ("acme", "customer", "10.20.30.40", "secret", "esrally") if word in text], file
+    report = (step.folder / kept.REPORT).read_text()
+    assert "The cluster HOST-1:9200 wrote to FOLDER." in report
+    assert "./inv studies refresh-interval --quick" in report
 
 
 def test_what_is_no_study_is_not_kept(tmp_path: Path) -> None:
     """Neither another tournament nor a file of something else."""
     one = study()
     with pytest.raises(UsageError, match="No study has a tournament 'heap'"):
-        step_of(replace(one, tournament=replace(one.tournament, name="heap")), quick=False)
+        step_of(replace(one, tournament=replace(one.tournament, name="heap")), TournamentOptions())
     other = tmp_path / "result.json"
     other.write_text(json.dumps({"format": "paddock-tournament-result", "version": 1}))
     with pytest.raises(FileError, match="no result of a study"):
@@ -245,7 +345,11 @@ def kept_study() -> list[KeptStep]:
     """A result of each kind: ratios one by one, many ratios, a race."""
     cells = replace(study_grid(), tournament=replace(study_grid().tournament, name="study-workers-by-batch"))
     race = KeptStep("footprint", "study-footprint-low", "quick", "2026-01-01 00:00 UTC", 0, "Once.", figures={"a": "1"})
-    return [step_of(study(), True), step_of(cells, False), replace(race, published={"a": "2", "b": "3"})]
+    return [
+        step_of(study(), TournamentOptions(quick=True)),
+        step_of(cells, TournamentOptions()),
+        replace(race, published={"a": "2", "b": "3"}),
+    ]
 
 
 def test_the_table_has_every_study_in_the_words_of_its_findings(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -288,6 +392,7 @@ def test_kept_results_name_no_folder_of_a_machine() -> None:
         (("studies", "--quick"), "Which study? ./inv studies lists them"),
         (("studies", "storage", "--table"), "--keep and --table look at what was held already"),
         (("studies", "--keep", "nobody"), "nobody"),
+        (("studies", "refresh-interval", "--replace"), "--replace says what --keep may do"),
         (("studies", "storage", "--resume", "--quick"), "--resume takes everything from the study"),
         (("studies", "refresh-interval", "--dry-run", "--contender-hosts", "none.yml"), "none.yml"),
     ],

@@ -81,7 +81,10 @@ def test_one_node_for_all_is_rallys_to_start(definition: Write) -> None:
         ({"target_hosts": "a:9200"}, "give every contender target_hosts, or none"),
         ({"target_hosts": "a:9200", "cars": ["1gheap"]}, "that is there, and cars would build another: leave one"),
         ({"target_hosts": '{"default": ["a:9200"]}'}, "target_hosts of 'b' are those of its one cluster"),
-        ({"target_hosts": " , "}, "target_hosts of 'b' are those of its one cluster"),
+        *(
+            ({"target_hosts": hosts}, "target_hosts of 'b' are those of its one cluster")
+            for hosts in (" , ", " ", "b:0", "b:99999", "ftp://b:1", "https://me:secret@b:1", "b:9200/x", "b.json")
+        ),
         ({"client_options": "x.json"}, "for a cluster that is there: name its target_hosts"),
         (
             {"target_hosts": "a:9200", "version": "8.8.2", "engine": "official"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 
@@ -66,6 +67,10 @@ def test_several_metrics_are_read_and_narrowed(definition: Write) -> None:
     [
         ({"figures": {"a": 1, "z": 2}}, r"published names 'z', which is no contender"),
         ({"others": [{"metric": "bytes/doc", "ratios": {"z": 2}}]}, r"published names 'z', which is no contender"),
+        ({"ratios": {"b": 3}}, r"both a figure and a ratio of 'b', and figures tell ratios: leave one of them out"),
+        ({"others": [{"metric": "bytes/doc", "figures": {"a": 1, "b": 2}, "ratios": {"b": 2}}]}, r"both a figure and"),
+        ({"figures": {"a": 1, "b": math.nan}}, r"nan is no number to reckon with: .* \(at 'published\.figures\.b'\)"),
+        ({"figures": {"a": 1, "b": math.inf}}, r"inf is no number to reckon with"),
         ({"others": [{"metric": "bites", "ratios": {"a": 2}}]}, r"figures in the metric 'bites', which is none"),
         ({"others": [{"metric": "bytes/doc"}]}, r"own\.yml:\d+"),
         ({"ratios": {"b": 0}}, r"own\.yml:\d+"),
@@ -123,6 +128,13 @@ def test_further_data_paths_are_contenders(tmp_path: Path) -> None:
         read_tournament(find_file("heap"), TournamentOptions(data_paths=asked))
 
 
+@pytest.mark.parametrize("folder", ["", 5, ["x"], "/etc/passwd", "/nowhere/at/all"])
+def test_what_is_no_folder_is_no_data_path(folder: object) -> None:
+    """Nothing, another kind of value, a file, a folder that is not there: said before anything is planned."""
+    with pytest.raises(UsageError, match="--data-paths wants a folder that can be written to for 'a', and "):
+        read_tournament(find_file("study-storage"), TournamentOptions(data_paths={"a": folder}))
+
+
 def test_the_steps_of_a_study_are_held_on_clusters_that_are_there(tmp_path: Path) -> None:
     """Those that the file names, with their levels and none of what would build a node; all blocks in one start."""
     hosts = tmp_path / "clusters.yml"
@@ -147,12 +159,14 @@ def test_the_steps_of_a_study_are_held_on_clusters_that_are_there(tmp_path: Path
 @pytest.mark.parametrize(
     ("names", "sentence"),
     [
+        ([1, 2], r"no contender of 'study-scale-out' called '1'"),
+        (["micro", "one server each"], r"each' on one cluster \(a:9200\), and they differ in nothing"),
         (["micro", "5 nodes"], r"no contender of 'study-scale-out' called '5 nodes'\. Did you mean '4 nodes'"),
         (["4 nodes", "4 parsers"], r"has to name the baseline of 'study-scale-out', micro"),
     ],
 )
-def test_hosts_of_others_are_refused(tmp_path: Path, names: list[str], sentence: str) -> None:
-    """A name that is no contender's; a comparison without its baseline."""
+def test_hosts_of_others_are_refused(tmp_path: Path, names: list[object], sentence: str) -> None:
+    """A name that is no contender's, a comparison without its baseline, or of a cluster with itself."""
     hosts = tmp_path / "clusters.yml"
     hosts.write_text(yaml.safe_dump({name: {"target_hosts": "a:9200"} for name in names}))
     with pytest.raises(UsageError, match=sentence):
