@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from paddock import numbers, paths
-from paddock.chains import ChainOptions, carrying, files, store
+from paddock.chains import ChainOptions, carrying, definitions, files, store
 from paddock.chains.model import (
     FAILED,
     FINAL,
@@ -178,7 +178,7 @@ def _tournament(task: Task, keep: Keep, preparing: Prepare) -> Outcome:
     begun = tournament_begun_with(task.file) if task.file else None
     try:
         if begun is None:
-            options = files.step_options(task.step, task.options, task.begun.built_on, seed=task.seed)
+            options = definitions.step_options(task.step, task.options, task.begun.built_on, seed=task.seed)
             result = run_tournament(str(task.file), options, preparing, keep)
         elif begun.ended_because() is None:
             result = run_tournament(begun.id, TournamentOptions(resume=True), preparing, keep)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from paddock.chains import ChainOptions, budget, carrying, files
+from paddock.chains import ChainOptions, budget, carrying, definitions, files
 from paddock.chains.budget import Demand
 from paddock.chains.model import (
     ALL_DONE,
@@ -134,7 +134,7 @@ def _begin(
             content = _content(step, chain, history)
             plan = _plan(step, content, chain, built_on, minutes, options, experience)
             file = stored.definition(step.name, attempt)
-            files.write_definition(file, sized(content, plan), step)
+            definitions.write_definition(file, sized(content, plan), step)
             place = str(file.relative_to(stored.folder))
             begun = Begun(step.name, attempt, round(minutes, 1), place, resolvable(plan), built_on)
     except UsageError as error:
@@ -152,7 +152,7 @@ def _begin_whole(
         if step.tournament:
             plan = _whole_plan(step, options, experience)
             file = stored.definition(step.name, attempt)
-            files.write_definition(file, step.content, step)
+            definitions.write_definition(file, step.content, step)
             place = str(file.relative_to(stored.folder))
             begun = Begun(step.name, attempt, round(plan.minutes, 1), place, resolvable(plan))
         else:
@@ -164,13 +164,13 @@ def _begin_whole(
 
 
 def _whole_plan(step: Step, options: ChainOptions, experience: Experience) -> Plan:
-    return make_plan(files.read_step(step, step.content, files.step_options(step, options)), 1, experience)
+    return make_plan(definitions.read_step(step, step.content, definitions.step_options(step, options)), 1, experience)
 
 
 def _content(step: Step, chain: Chain, history: ChainHistory) -> dict[str, Any]:
     """The contents of a step's tournament file, with what it builds on."""
     if step == chain.final:
-        content = files.final_content(chain, tuned(chain, history) or Settings(level={"bulk_size": 999}))
+        content = definitions.final_content(chain, tuned(chain, history) or Settings(level={"bulk_size": 999}))
         return carrying.carried_into(content, chain.default)
     settings = carrying.combined(chain.default, carrying.builds_on(step, winners(history)))
     return carrying.carried_into(step.content, settings)
@@ -185,8 +185,8 @@ def _plan(
     options: ChainOptions,
     experience: Experience,
 ) -> Plan:
-    asked = files.tournament_options(options, built_on)
-    return budget.fitting(files.read_step(step, content, asked), minutes, experience)
+    asked = definitions.tournament_options(options, built_on)
+    return budget.fitting(definitions.read_step(step, content, asked), minutes, experience)
 
 
 def sized(content: Mapping[str, Any], plan: Plan) -> dict[str, Any]:
@@ -214,13 +214,13 @@ def _demands(
 def _demand(step: Step, chain: Chain, history: ChainHistory, options: ChainOptions, experience: Experience) -> Demand:
     if not step.tournament:
         return Demand(step.name, step.minutes, step.minutes)
-    asked = files.tournament_options(options)
+    asked = definitions.tournament_options(options)
     if step == chain.final and not tuned(chain, history):
-        content = files.final_content(chain, files.stand_in(chain, options))
+        content = definitions.final_content(chain, definitions.stand_in(chain, options))
         content = carrying.carried_into(content, chain.default)
     else:
         content = _content(step, chain, history)
-    return budget.demand(step.name, files.read_step(step, content, asked), step.weight, experience)
+    return budget.demand(step.name, definitions.read_step(step, content, asked), step.weight, experience)
 
 
 def winners(history: ChainHistory) -> dict[str, Settings]:
@@ -267,7 +267,7 @@ def preview(chain: Chain, options: ChainOptions, experience: Experience) -> Prev
         if given is not None and step.tournament:
             if step == chain.final:
                 content = carrying.carried_into(
-                    files.final_content(chain, files.stand_in(chain, options)), chain.default
+                    definitions.final_content(chain, definitions.stand_in(chain, options)), chain.default
                 )
             else:
                 content = _content(step, chain, nothing)

@@ -14,7 +14,8 @@ from paddock.cars import combine, known_cars
 from paddock.chains import ChainOptions
 from paddock.chains.carrying import carried_into
 from paddock.chains.command import TUNE, chain_for
-from paddock.chains.files import chain_names, final_content, read_chain, read_step, tournament_options
+from paddock.chains.definitions import final_content, read_step, tournament_options
+from paddock.chains.files import chain_names, read_chain
 from paddock.chains.model import FINAL, Settings
 from paddock.errors import FileError, UsageError
 from paddock.race import RaceOptions
