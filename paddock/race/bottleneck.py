@@ -1,6 +1,6 @@
 """The bottleneck of a race: which of processors, load driver, shipper, disk and heap was saturated; pure.
 
-Each is judged by the second half of the load, against what it may use; nothing is said of what was not seen.
+Each is judged by the second half of each load, against what it may use; nothing is said of what was not seen.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ _COLUMNS = (
 )
 # More points than this cannot be told apart in a plot.
 MOST_POINTS = 300
-# A load without a document for so long has ended.
+# A load without a document for so long has ended; where another index comes next, as in laps, at once.
 _PAUSE_SECONDS = 5.0
 # A level holds for so long where a sample is late, and where no further one comes.
 _STALE_SECONDS, _LAST_SECONDS = 10.0, 1.0
@@ -301,12 +301,14 @@ def _told(samples: Sequence[Sample], parts: _Parts, figure: Callable[[Any], floa
 
 def _loads(active: Sequence[Span], zero: float) -> Iterable[tuple[float, float]]:
     """When documents came in, begin and end; what a load pauses for is no end of it."""
-    begin, end = active[0].begin, active[0].end
+    begin, end, keys = active[0].begin, active[0].end, set(active[0].documents)
     for span in active:
-        if span.begin - end > _PAUSE_SECONDS:
+        # An index that rolls over is written to without a pause.
+        pause = _PAUSE_SECONDS if keys & span.documents.keys() else 0.0
+        if span.begin - end > pause:
             yield begin - zero, end - zero
-            begin = span.begin
-        end = span.end
+            begin, keys = span.begin, set()
+        end, keys = span.end, keys | span.documents.keys()
     yield begin - zero, end - zero
 
 

@@ -139,6 +139,12 @@ def test_several_loads_have_their_own_times() -> None:
     assert mean(over, RATE) == pytest.approx((20 * 2000 + 3000) / 25)
 
 
+def test_an_index_that_rolls_over_ends_no_load() -> None:
+    """The next is written to at once; a load into it that begins after a pause is another."""
+    loads = [Load(1, [10] * 4, "logs-1", "a"), Load(5, [30] * 4, "logs-2", "b"), Load(11, [30] * 4, "logs-3", "c")]
+    assert found(Scene(20, loads).samples()).loads == ((0.0, 8.0), (10.0, 14.0))
+
+
 def test_a_node_whose_process_is_not_always_seen_has_no_peaks_of_our_making() -> None:
     """The kernel's seconds and the node's own are two counters: what lies between them is no work."""
     samples = SCENE.samples()
