@@ -198,6 +198,19 @@ def stopped(seconds: float) -> int:
     return int(1000 * (3 * rounds + max(rest - 2, 0)))
 
 
+def test_the_second_of_two_nodes_of_one_name_is_looked_at() -> None:
+    """What was noted of the name is what each of them may use."""
+    first, second = f"{NODE} (1)", f"{NODE} (2)"
+    quiet = {key: value for key, value in QUIET.items() if key[1] != NODE}
+    figures = {
+        (measure, name): value for (measure, whose), value in QUIET.items() if whose == NODE for name in (first, second)
+    }
+    figures |= {**quiet, (PROCESSORS, second): 1.95}
+    found = look(race({**dict.fromkeys((key for key in QUIET if key[1] == NODE), None), **figures}))
+    assert [(one.kind, one.of) for one in found.suspects if one.saturated] == [(NODE_CPU, second)]
+    assert not [text for text in found.unknown if "not noted" in text]
+
+
 def test_a_limit_is_what_counts() -> None:
     """Half a core of a node that may use half a core is all of it, whatever the machine has; so are its writes."""
     held = allowed([told(2)], [{"node": NODE, "at most": {"cores": 0.5, "written": 11 * 2**20}}], 2)

@@ -95,6 +95,27 @@ def test_several_nodes_are_told_apart_and_added() -> None:
     assert "rally-node-0_cores" not in over.columns
 
 
+def test_nodes_of_one_name_are_numbered_and_one_that_comes_back_is_one() -> None:
+    """Two at the same time are two rows; an id that follows on another one of the same name is the same node."""
+    both, back = [], []
+    for sample in SCENE.samples():
+        node = (sample.nodes or {})["node"]
+        process = node.process
+        assert process is not None
+        idle = replace(node, process=replace(process, cpu_seconds=0.1 * sample.seconds))
+        both.append(replace(sample, nodes={"a": idle, "b": node}))
+        anew = replace(node, process=replace(process, cpu_seconds=1.5 * (sample.seconds - 12)))
+        there = {"a": idle} if sample.seconds < 10 else {"b": anew} if sample.seconds > 12 else {}
+        back.append(replace(sample, nodes=there))
+    over = found(both)
+    assert [one.component for one in over.of(PROCESSORS)][:3] == ["rally-node-0 (1)", "rally-node-0 (2)", ALL_NODES]
+    assert [round(one.mean(*over.loads) or 0, 2) for one in over.of(PROCESSORS)[:3]] == [0.1, 2.0, 2.1]
+    over = found(back)
+    assert [one.component for one in over.of(PROCESSORS)] == ["rally-node-0", DRIVER]
+    node_cores = over.of(PROCESSORS)[0]
+    assert (node_cores.mean((0, 5)), node_cores.mean((10, 20))) == (pytest.approx(0.1), pytest.approx(1.5))
+
+
 def test_nodes_elsewhere_tell_what_they_say_themselves() -> None:
     """Their processor time and collections; nobody here sees their memory and their writes."""
     over = found(replace(SCENE, local=False).samples())
