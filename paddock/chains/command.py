@@ -36,7 +36,7 @@ from paddock.files import is_locked, locked, read_record
 from paddock.plain_values import Missing, plain, separated
 from paddock.race import DEFAULT_CARS, RaceOptions
 from paddock.race.options import prepare
-from paddock.race.run import replay_of
+from paddock.race.run import full_disk_of, replay_of
 from paddock.race.run import run as run_race
 from paddock.race.summary import RaceRecord
 from paddock.race.summary import read_record as race_record
@@ -269,7 +269,9 @@ def judged(record: RaceRecord) -> Outcome:
     replay = replay_of(record)
     if replay and replay.proof and replay.proof.problem:
         return Outcome(FAILED, replay.proof.problem, record.race_id)
-    return Outcome(RACED, "", record.race_id)
+    # That documents are lost is what such a race is there to find out.
+    full_disk = full_disk_of(record)
+    return Outcome(RACED, (full_disk and full_disk.problem) or "", record.race_id)
 
 
 def load_chain(chain_id: str, prices: Prices | None = None) -> ChainResult:

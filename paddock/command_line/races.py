@@ -72,6 +72,8 @@ def race(_context: Context, options: RaceOptions, dry_run: bool = False, json: b
         raise RaceError(f"Requests failed in this race ({failed}), so its figures are void: see rally.log.")
     if replay and replay.proof and replay.proof.problem:
         raise RaceError(f"{replay.proof.problem} './inv report {record.race_id}' shows the differences.")
+    if (full_disk := races.full_disk_of(record)) and full_disk.problem:
+        raise RaceError(f"{full_disk.problem} './inv report {record.race_id}' shows all figures.")
 
 
 @task(

@@ -1,13 +1,13 @@
 """The bottleneck of a race: which of processors, load driver, shipper, disk and heap was saturated; pure.
 
-Each is judged by the second half of the load, against what it may use; nothing is said of what was not seen.
+Each is judged by the second half of each load, against what it may use; nothing is said of what was not seen.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
 from paddock import numbers
 from paddock.race.over_time import (
@@ -24,6 +24,7 @@ from paddock.race.over_time import (
     WRITTEN,
     OverTime,
     Series,
+    name_of,
 )
 from paddock.race.resources import steady
 
@@ -37,6 +38,7 @@ _OURS = 0.8
 # By how much a share of some processors may lie above that of all by chance.
 _MARGIN = 0.05
 _MIB = 2.0**20
+_Noted = TypeVar("_Noted", int, float)
 
 NODE_CPU, DRIVER_CPU, COMPONENT_CPU, MACHINE_CPU, DISK, HEAP_FULL = (
     *("node CPU", "driver CPU", "component CPU", "machine's processors", "disk", "heap"),
@@ -149,6 +151,7 @@ def find_bottleneck(over: OverTime, limits: Allowed, paced: bool = False) -> Bot
     if not spans:
         return None
     nodes = [one.component for one in over.of(COLLECTION) if one.component != ALL_NODES]
+    limits = _numbered(limits, nodes)
     found = [
         *_nodes(over, nodes, limits, spans),
         *_others(over, nodes, limits, spans),
@@ -159,6 +162,15 @@ def find_bottleneck(over: OverTime, limits: Allowed, paced: bool = False) -> Bot
     unknown = tuple(_unknown(over, nodes, limits, suspects))
     sentence = " ".join(_sentences(suspects, len(unknown), paced, _strangers(over, spans, limits)))
     return Bottleneck(spans[0][0], spans[-1][1], suspects, unknown, sentence)
+
+
+def _numbered(limits: Allowed, nodes: Sequence[str]) -> Allowed:
+    """What nodes may use that are numbered, because they have one name: what was noted of that name."""
+
+    def told(noted: Mapping[str, _Noted]) -> dict[str, _Noted]:
+        return {**{one: noted[name_of(one)] for one in nodes if name_of(one) in noted}, **noted}
+
+    return replace(limits, cores=told(limits.cores), heap_bytes=told(limits.heap_bytes), written=told(limits.written))
 
 
 _Spans = Sequence[tuple[float, float]]

@@ -76,7 +76,7 @@ def _documents(bulk_tasks: Sequence[BulkTask], race: WholeRace) -> Iterator[str]
     if only is not None and counted is not None and counted != only:
         yield (
             f"{only:,.0f} documents were indexed, but {counted:,.0f} were counted in the end: "
-            "they replaced each other, or the last of them had not been refreshed yet."
+            "they replaced each other, were lost, or the last of them had not been refreshed yet."
         )
 
 
@@ -118,7 +118,7 @@ def _measuring(bulk_tasks: Sequence[BulkTask], samples: Sequence[Sample], reacha
                 f"'{task.name}' ended within its warm-up, so Rally counted neither errors nor service times: "
                 "shorten the warm-up (--params warmup_time_period:2) or index more documents (--documents)."
             )
-        elif not isinstance(task.documents, Missing) and isinstance(task.median_rate, Missing):
+        elif not isinstance(task.documents, Missing) and task.rates < FEWEST_RATES:
             yield (
                 f"'{task.name}' ran too short for a median: {task.rates} full seconds after the warm-up, at least "
                 f"{FEWEST_RATES} are needed. Index more documents."

@@ -9,6 +9,10 @@ from typing import Any
 
 from paddock.race.load import journal_lines
 
+# What an error says of a full disk: its block before, or its own failure after the last byte.
+_FULL = ("disk usage exceeded", "read-only / allow delete", "no space left on device")
+_FLOOD_STAGE = 0.8  # of a node's file system, as tracks/shared/full_disk.py sets it
+
 
 @dataclass(frozen=True)
 class Refusal:
@@ -37,7 +41,8 @@ class FullDisk:
     :param first_refusal: None if nothing was refused; ``taken_before_refusal`` the documents taken by then.
     :param recovery: seconds from freeing space to the next document taken; None if none was, or nothing had stopped.
     :param disks: bytes in all and available, of each node when the load had stopped.
-    :param counted: documents in the index at the end; ``lost`` those acknowledged that were not found by their ids.
+    :param counted: documents in the index at the end, None where a shard did not tell; ``lost`` those acknowledged that
+        were not found by their ids.
     """
 
     offered: int
@@ -52,8 +57,28 @@ class FullDisk:
     refusals: tuple[Refusal, ...]
     disks: tuple[tuple[int, int], ...]
     acknowledged: int
-    counted: int
+    counted: int | None
     lost: int
+
+    @property
+    def full(self) -> bool:
+        """Whether it was a full disk that stopped the load: an error says so, or a disk of its own has no more room."""
+        told = any(words in one.reason.lower() for one in self.refusals for words in _FULL)
+        used = (1 - free / total for total, free in self.disks if total)
+        return self.stopped and (told or (self.room is None and any(share >= _FLOOD_STAGE for share in used)))
+
+    @property
+    def missing(self) -> int:
+        """Acknowledged documents that are not in the index."""
+        return max(self.lost, self.acknowledged - (self.counted or 0))
+
+    @property
+    def problem(self) -> str | None:
+        """What is wrong with the proof, a sentence; None if every acknowledged document is there."""
+        lost = f"{self.missing:,} of {self.acknowledged:,} acknowledged documents are lost"
+        if self.counted is None:
+            return f"{lost}, or could not be counted: a shard did not answer."
+        return f"{lost}." if self.missing else None
 
 
 def read_full_disk(path: Path) -> FullDisk | None:

@@ -92,6 +92,11 @@ class LogQueries:
     questions: tuple[Question, ...]
     load_seconds: float | None
 
+    @property
+    def largest(self) -> int:
+        """How many documents the largest size has: whatever is said of all data is said of that alone."""
+        return max(size.documents for one in self.questions for way in one.ways for size in way.sizes)
+
 
 def read_log_queries(path: Path, summary: Summary) -> LogQueries | None:
     """The last race in that journal; None if it asked nothing that was measured."""
@@ -192,7 +197,8 @@ class Keeping:
 
 def keeping(found: LogQueries, summary: Summary, prices: Prices) -> Keeping | None:
     """What the index and the files of the largest size cost; None if something that has a price was not measured."""
-    scans = [way.sizes[-1] for one in found.questions for way in one.ways if way.name != INDEX and way.sizes]
+    ways = (way for one in found.questions for way in one.ways if way.name != INDEX)
+    scans = [size for way in ways for size in way.sizes if size.documents == found.largest]
     cpu = [known(task.node_cpu_seconds) for task in summary.bulk_tasks]
     size = known(summary.race.index_bytes)
     if not scans or size is None or (prices.cpu_hour is not None and (not cpu or None in cpu)):
@@ -205,12 +211,14 @@ def keeping(found: LogQueries, summary: Summary, prices: Prices) -> Keeping | No
 
 
 def scan_costs(found: LogQueries, prices: Prices, kept: Keeping) -> tuple[ScanCost, ...]:
-    """Of each question and kind of scan, at the largest size."""
+    """Of each question and kind of scan, at the largest size; those that lack it are left out."""
     costs = []
     for question in found.questions:
         ways = {way.name: way.sizes[-1] for way in question.ways if way.sizes}
         for against in question.against:
             scanned, asked = ways[against.way], ways[INDEX]
+            if {scanned.documents, asked.documents} != {found.largest}:
+                continue
             busy = (scanned.cpu_seconds or 0.0) / _HOUR * (prices.cpu_hour or 0.0)
             each = (prices.gigabyte_scanned or 0.0) / _GIGABYTE
             scan, raw = busy + scanned.read_bytes * each, busy + scanned.raw_bytes * each

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -42,7 +43,7 @@ _COLUMNS = (
 )
 # More points than this cannot be told apart in a plot.
 MOST_POINTS = 300
-# A load without a document for so long has ended.
+# A load without a document for so long has ended; where another index comes next, as in laps, at once.
 _PAUSE_SECONDS = 5.0
 # A level holds for so long where a sample is late, and where no further one comes.
 _STALE_SECONDS, _LAST_SECONDS = 10.0, 1.0
@@ -174,8 +175,9 @@ def over_time(samples: Sequence[Sample]) -> OverTime | None:
         return None
     zero, keys = active[0].begin, {key for span in active for key in span.documents}
     grid: Grid = zero + np.arange(math.floor(last - zero) + 1, dtype=np.float64)
-    names = {node_id: node.name for sample in samples for node_id, node in (sample.nodes or {}).items()}
-    together = next(iter(names.values())) if len(names) == 1 else ALL_NODES
+    names = _called(samples)
+    expected = set(names.values())
+    together = next(iter(expected)) if len(expected) == 1 else ALL_NODES
     series: list[Series] = []
 
     def add(component: str, parts: _Parts, ways: Sequence[_Way], column: str = "{}", anew: bool = False) -> None:
@@ -192,14 +194,13 @@ def over_time(samples: Sequence[Sample]) -> OverTime | None:
 
     add(INDICES, of_indices, _OF_INDICES, anew=True)
     processors = ((PROCESSORS, cpu_counter(samples), True, 1.0),)
-    for only, name in names.items() if len(names) > 1 else ():
-        add(name, lambda sample, only=only: _some(sample.nodes, only), (*processors, *_OF_NODES), "")  # type: ignore[misc]
-    expected = set(names.values())
+    for name in dict.fromkeys(names.values()) if len(expected) > 1 else ():
+        add(name, _node(names, name), (*processors, *_OF_NODES), "")
 
     def of_all_nodes(sample: Sample) -> Mapping[str, Any] | None:
         """All nodes, where none of them is missing from the answer: what they use together is no less then."""
         found = sample.nodes
-        return found if found and {one.name for one in found.values()} == expected else None
+        return found if found and {names[one] for one in found} == expected else None
 
     add(together, of_all_nodes, (*processors, _OF_NODES[0]), "node_{}")
     add(together, of_all_nodes, _OF_NODES[1:])
@@ -212,6 +213,30 @@ def over_time(samples: Sequence[Sample]) -> OverTime | None:
         add(name, lambda sample, name=name: _some(sample.disks, name), _OF_DISKS, f"{name}_busy")  # type: ignore[misc]
     add(MACHINE, lambda sample: {"": sample}, _OF_MACHINE)
     return OverTime(tuple(_loads(active, zero)), tuple(series), together)
+
+
+def _called(samples: Sequence[Sample]) -> dict[str, str]:
+    """What each node is called, by its id: its name, numbered where several nodes had it at the same time.
+
+    A node that comes back with another id, as with an empty data path, is the same one.
+    """
+    seen: dict[tuple[str, str], list[float]] = {}
+    for sample in samples:
+        for one, node in (sample.nodes or {}).items():
+            seen.setdefault((node.name, one), []).append(sample.seconds)
+    ended: dict[str, list[float]] = {}  # by name: until when each of the nodes that have it was seen
+    places: dict[str, tuple[str, int]] = {}
+    for (name, one), moments in sorted(seen.items(), key=lambda item: item[1][0]):
+        ends = ended.setdefault(name, [])
+        place = next((number for number, end in enumerate(ends) if end < moments[0]), len(ends))
+        ends[place:] = [moments[-1], *ends[place + 1 :]]
+        places[one] = name, place
+    return {one: f"{name} ({place + 1})" if len(ended[name]) > 1 else name for one, (name, place) in places.items()}
+
+
+def name_of(component: str) -> str:
+    """The name of a node that is numbered because others have the same one."""
+    return re.sub(r" \(\d+\)$", "", component)
 
 
 def load_seconds(samples: Sequence[Sample], tasks: int = 1) -> OverTime | None:
@@ -289,6 +314,11 @@ def _some(parts: Mapping[str, Any] | None, name: str) -> dict[str, Any] | None:
     return {name: parts[name]} if parts and name in parts else None
 
 
+def _node(names: Mapping[str, str], name: str) -> _Parts:
+    """The node that is called so, whatever its id is at the moment; None where it is not there."""
+    return lambda sample: {one: node for one, node in (sample.nodes or {}).items() if names[one] == name} or None
+
+
 def _told(samples: Sequence[Sample], parts: _Parts, figure: Callable[[Any], float | None]) -> Iterator[_Moment]:
     """The figures of those parts, where there are any to ask and all of them tell."""
     for sample in samples:
@@ -301,12 +331,14 @@ def _told(samples: Sequence[Sample], parts: _Parts, figure: Callable[[Any], floa
 
 def _loads(active: Sequence[Span], zero: float) -> Iterable[tuple[float, float]]:
     """When documents came in, begin and end; what a load pauses for is no end of it."""
-    begin, end = active[0].begin, active[0].end
+    begin, end, keys = active[0].begin, active[0].end, set(active[0].documents)
     for span in active:
-        if span.begin - end > _PAUSE_SECONDS:
+        # An index that rolls over is written to without a pause.
+        pause = _PAUSE_SECONDS if keys & span.documents.keys() else 0.0
+        if span.begin - end > pause:
             yield begin - zero, end - zero
-            begin = span.begin
-        end = span.end
+            begin, keys = span.begin, set()
+        end, keys = span.end, keys | span.documents.keys()
     yield begin - zero, end - zero
 
 

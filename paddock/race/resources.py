@@ -37,7 +37,7 @@ class Use:
 
     :param average: of all whole seconds in which documents came in.
     :param peak: the highest mean of a window of WINDOW_SECONDS; of a load that is shorter, that of all of it.
-    :param steady: the mean of the second half of each load.
+    :param steady: the mean of the second half of each load, without the second in which it ended.
     """
 
     average: Figure
@@ -110,8 +110,11 @@ def resources(over: OverTime) -> Resources:
 
 
 def steady(over: OverTime) -> tuple[tuple[int, int], ...]:
-    """The second half of each load, in seconds since the first document."""
-    return tuple(_halves(over, 0.5))
+    """The second half of each load, in seconds since the first document.
+
+    The last one, inside of which the load ended, is left out where there is another: it weighs much in a lap.
+    """
+    return tuple((first, last - 1 if last - first > 1 else last) for first, last in _halves(over, 0.5))
 
 
 def _halves(over: OverTime, share: float) -> Iterator[tuple[int, int]]:

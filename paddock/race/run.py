@@ -31,6 +31,7 @@ from paddock.files import write_json
 from paddock.race.bottleneck import allowed
 from paddock.race.costs import cost_figures
 from paddock.race.figures import NamedFigure
+from paddock.race.full_disk import FullDisk, read_full_disk
 from paddock.race.load import LOAD_JOURNAL_FILE, journal_of
 from paddock.race.options import PreparedRace
 from paddock.race.over_time import SAMPLES_FILE, load_seconds, write_seconds
@@ -192,13 +193,13 @@ def _bytes_to_index(race: PreparedRace) -> int:
 def _with_journal(race: PreparedRace, records: Path) -> RaceRequest:
     """The request, told where to write down its requests; whoever repeats the race need not do so.
 
-    A restore proof that fails is told there as well, so that the race comes to its results all the same.
+    A proof that fails is told there as well, so that the race comes to its results all the same.
     """
     challenge = next(one for one in race.track.challenges if one.name == race.request.challenge)
     own: dict[str, Any] = {}
     if {PACED_TASK, REPLAY_TASK, LOG_QUERY_TASK, FULL_DISK_TASK} & set(challenge.tasks):
         own[LOAD_JOURNAL] = str(records / LOAD_JOURNAL_FILE)
-    if REPLAY_TASK in challenge.tasks:
+    if {REPLAY_TASK, FULL_DISK_TASK} & set(challenge.tasks):
         own[FAILED_PROOF] = "report"
     given = {name: value for name, value in race.request.track_params.items() if value is not None}
     params = {**race.request.track_params, **own, **given}
@@ -208,6 +209,11 @@ def _with_journal(race: PreparedRace, records: Path) -> RaceRequest:
 def replay_of(record: RaceRecord) -> Replay | None:
     """The replay of a race that has ended; None if it was none."""
     return read_replay(journal_of(record.race, race_records(record.race_id)))
+
+
+def full_disk_of(record: RaceRecord) -> FullDisk | None:
+    """What came of the full disk in a race that has ended; None if it was none."""
+    return read_full_disk(journal_of(record.race, race_records(record.race_id)))
 
 
 def _expectations(race: PreparedRace) -> dict[str, Expectation]:

@@ -21,12 +21,14 @@ class Span:
 
     :param documents: indexing operations done meanwhile, per index.
     :param queries: shard queries done meanwhile, all indices together.
+    :param fell: whether a counter of documents was lower at the end, as where a node with a primary shard has left.
     """
 
     begin: float
     end: float
     documents: dict[IndexKey, int]
     queries: int
+    fell: bool = False
 
     @property
     def total(self) -> int:
@@ -53,17 +55,18 @@ def intervals(samples: Sequence[Sample]) -> list[Span]:
     usable = [(sample.seconds, sample.indices) for sample in samples if sample.indices is not None]
     for (begin, before), (end, after) in pairwise(usable):
         documents = {}
-        queries = 0
+        queries, fell = 0, False
         for name, index in after.items():
             earlier = before.get(name)
             if earlier is None or earlier.uuid != index.uuid:
                 earlier = IndexCounters(index.uuid)
+            fell = fell or index.indexed < earlier.indexed
             grown = int(increase(earlier.indexed, index.indexed))
             if grown:
                 documents[(name, index.uuid)] = grown
             queries += int(increase(earlier.queries, index.queries))
         if end > begin:
-            found.append(Span(begin, end, documents, queries))
+            found.append(Span(begin, end, documents, queries, fell))
     return found
 
 
@@ -81,9 +84,36 @@ def load_windows(found: Sequence[Span], tasks: int) -> list[Window] | None:
     return _windows_by_index(active, tasks) or _windows_by_pause(active, tasks)
 
 
-def documents_in(found: Sequence[Span], window: Window) -> int:
-    """Indexing operations in that window."""
-    return sum(interval.total for interval in found if window.begin <= interval.begin and interval.end <= window.end)
+_FELL = "The counter of indexed documents fell during the load, as where a node left or was started anew."
+_NOT_ALONE = "Another task wrote to the same index, or it was not there in the end: so its documents cannot be counted."
+
+
+def _inside(found: Sequence[Span], window: Window) -> list[Span]:
+    return [interval for interval in found if window.begin <= interval.begin and interval.end <= window.end]
+
+
+def documents_in(found: Sequence[Span], window: Window) -> Figure:
+    """Indexing operations in that window; Missing where their counter fell, for then nobody knows."""
+    inside = _inside(found, window)
+    return Missing(_FELL) if any(one.fell for one in inside) else sum(one.total for one in inside)
+
+
+def counted_in_the_end(
+    samples: Sequence[Sample], found: Sequence[Span], window: Window, windows: Sequence[Window]
+) -> Figure:
+    """Documents in the indices to which that window's task alone wrote, by the last sample that knows indices.
+
+    Missing where one of these indices is not there: it was deleted, or has no shard that answers.
+    """
+    keys, *others = (
+        {key for one in _inside(found, each) for key in one.documents}
+        for each in (window, *(other for other in windows if other != window))
+    )
+    last = next((sample.indices for sample in reversed(samples) if sample.indices is not None), {})
+    there = [last[name].documents for name, uuid in keys if name in last and last[name].uuid == uuid]
+    if len(there) < len(keys) or any(keys & other for other in others):
+        return Missing(_NOT_ALONE)
+    return sum(there)
 
 
 def settled_intervals(found: Sequence[Span], window: Window, warmup_seconds: float) -> list[Span]:
@@ -91,7 +121,7 @@ def settled_intervals(found: Sequence[Span], window: Window, warmup_seconds: flo
 
     The first and the last interval of a window hold moments without load, so they are left out.
     """
-    inside = [interval for interval in found if window.begin <= interval.begin and interval.end <= window.end]
+    inside = _inside(found, window)
     full = inside[1:-1]
     return [interval for interval in full if interval.begin >= inside[0].end + warmup_seconds] if full else []
 

@@ -3,7 +3,8 @@
 The rate of a bulk task is documents / seconds. Both come from where they are known best:
 
 - documents: indexing operations that Elasticsearch counted (the growth of index_total of the primary shards, from the
-  samples), because race.json does not say how many documents a task sent;
+  samples), because race.json does not say how many documents a task sent; where that counter fell, documents that are
+  in the index in the end;
 - seconds: Rally's duration of the task plus the median service time of its bulks. Rally's duration, reported in
   milliseconds, is the time from the moment at which a worker began the task until its last request was *sent*
   (esrally 2.13.0: metrics.py, GlobalStatsCalculator.duration; driver.py, Sample.relative_time). It includes the
@@ -104,17 +105,22 @@ def _bulk_task(
     if not isinstance(seconds, Missing):
         seconds = max(seconds - expectation.idle_seconds, 0.0)
     nothing: Figure = Missing(_INDISTINCT if any(interval.total for interval in found) else _why_nothing(found))
-    documents = settled_rate = median_rate = node_cpu = driver_cpu = busiest = steal = nothing
+    documents = counted = settled_rate = median_rate = node_cpu = driver_cpu = busiest = steal = nothing
     settled: list[Span] = []
     if window and windows:
-        documents = sampled.documents_in(found, window)
+        counted = sampled.counted_in_the_end(samples, found, window, windows)
+        indexed = sampled.documents_in(found, window)
+        documents = _or(indexed, counted)
         settled = sampled.settled_intervals(found, window, expectation.warmup_seconds)
         too_short = Missing(
             f"The load ran for {len(settled)} full seconds after the warm-up; {FEWEST_RATES} are needed."
         )
         enough = len(settled) >= FEWEST_RATES
-        median_rate = sampled.median_rate(settled) if enough else too_short
-        settled_rate = sampled.rate(settled) if enough else too_short
+        if isinstance(indexed, Missing):
+            median_rate = settled_rate = indexed
+        else:
+            median_rate = sampled.median_rate(settled) if enough else too_short
+            settled_rate = sampled.rate(settled) if enough else too_short
         loaded = sampled.between(samples, window.begin, window.end)
         paid = sampled.between(samples, window.begin, sampled.end_of_cost(found, window, windows))
         node_cpu = sampled.node_cpu_seconds(paid)
@@ -128,6 +134,7 @@ def _bulk_task(
         operation=requests.operation,
         expectation=expectation,
         documents=documents,
+        counted=counted,
         seconds=seconds,
         mean_rate=quotient(documents, seconds),
         settled_rate=settled_rate,

@@ -9,7 +9,7 @@ from typing import Any
 from paddock import numbers
 from paddock.costs import Prices
 from paddock.errors import UsageError
-from paddock.plain_values import Figure, Missing, built, plain
+from paddock.plain_values import Figure, Missing, built, known, plain
 from paddock.race.bottleneck import Bottleneck
 from paddock.race.figures import Activity, NamedFigure
 from paddock.race.resources import Resources
@@ -70,7 +70,9 @@ class ServiceTimes:
 class BulkTask:
     """One task that indexed documents.
 
-    :param documents: indexing operations that the samples counted while it ran, warm-up included.
+    :param documents: indexing operations that the samples counted while it ran, warm-up included; where their counter
+        fell, ``counted``.
+    :param counted: documents in the end in the indices that it alone wrote.
     :param seconds: from its start to the answer to its last bulk (see summarise.py).
     :param mean_rate: documents / seconds, in documents per second.
     :param settled_rate: documents per second after the warm-up; Missing without a warm-up.
@@ -91,6 +93,7 @@ class BulkTask:
     operation: str
     expectation: Expectation
     documents: Figure
+    counted: Figure
     seconds: Figure
     mean_rate: Figure
     settled_rate: Figure
@@ -108,11 +111,19 @@ class BulkTask:
 
     @property
     def lost(self) -> Figure:
-        """Documents that were generated, or to be sent, without those that were counted."""
+        """Documents that were generated, or to be sent, without those in the index in the end; never below 0."""
+        return self._without(1)
+
+    @property
+    def surplus(self) -> Figure:
+        """Documents that are in the index in the end and were not to be sent: duplicates; never below 0."""
+        return self._without(-1)
+
+    def _without(self, sign: int) -> Figure:
         generated = self.expectation.documents
         if generated is None:
             return Missing("How many documents were sent is not known beforehand, so neither is how many were lost.")
-        return self.documents if isinstance(self.documents, Missing) else generated - self.documents
+        return self.counted if isinstance(self.counted, Missing) else max(sign * (generated - self.counted), 0)
 
     @property
     def rate(self) -> Figure:
@@ -135,6 +146,11 @@ class BulkTask:
             *(
                 (NamedFigure("log loss", self.lost, numbers.count, "documents sent - counted", "log loss"),)
                 if self.expectation.documents is not None
+                else ()
+            ),
+            *(
+                (NamedFigure("duplicates", self.surplus, numbers.count, "counted - sent"),)
+                if known(self.surplus)
                 else ()
             ),
             NamedFigure(

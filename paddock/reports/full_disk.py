@@ -18,6 +18,8 @@ def full_disk_headline(found: FullDisk) -> str:
     back = "none was taken again after space was freed"
     if found.recovery is not None:
         back = f"{numbers.figure(found.recovery)} s after space was freed documents were taken again"
+    if not found.full:
+        return f"{share} before the load stopped, but nothing tells of a full disk; {back}. {_proof(found)}"
     return f"{share} before a full disk stopped the load; {back}. {_proof(found)}"
 
 
@@ -46,10 +48,7 @@ def full_disk_section(found: FullDisk) -> Section:
 
 
 def _proof(found: FullDisk) -> str:
-    if found.lost or found.counted < found.acknowledged:
-        lost = max(found.lost, found.acknowledged - found.counted)
-        return f"{lost:,} of {found.acknowledged:,} acknowledged documents are lost."
-    return f"All {found.acknowledged:,} acknowledged documents are in the index, found by their ids."
+    return found.problem or f"All {found.acknowledged:,} acknowledged documents are in the index, found by their ids."
 
 
 def _refusals(found: FullDisk) -> Table:

@@ -227,6 +227,11 @@ def _median_line(laps: Sequence[Sequence[float]]) -> list[tuple[float, float]]:
     return [(float(at + 1), median(rates[at] for rates in laps if len(rates) > at)) for at in range(length)]
 
 
+def _counted(lap: Lap) -> str:
+    counted = numbers.NOTHING if lap.counted is None else f"{lap.counted:,}"
+    return f"{counted} / {lap.documents:,}"
+
+
 def void_section(result: Result) -> Section:
     """Laps and starts that do not count, with their reasons."""
     void = figures.void_laps(result)
@@ -236,10 +241,7 @@ def void_section(result: Result) -> Section:
     table = Table(
         f"Void laps: {len(void)}",
         ("start", "block", "contender", "counted / sent", "reason"),
-        tuple(
-            (str(lap.start), str(lap.block), lap.contender, f"{lap.counted:,} / {lap.documents:,}", lap.void or "")
-            for lap in void
-        ),
+        tuple((str(lap.start), str(lap.block), lap.contender, _counted(lap), lap.void or "") for lap in void),
         (0, 1, 3),
     )
     starts = figures.void_starts(result).items()

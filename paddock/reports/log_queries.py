@@ -32,13 +32,14 @@ def log_queries_headline(found: LogQueries) -> str:
     parts = []
     for way in _scans(found):
         against = [(one, each) for one in found.questions for each in one.against if each.way == way]
-        ratios = [each.compared[-1].ratio for _, each in against]
+        largest = max(each.compared[-1].size for _, each in against)
+        ratios = [each.compared[-1].ratio for _, each in against if each.compared[-1].size == largest]
         won = sum(each.crossing.high is not None for _, each in against)
         sure = "too few runs to be sure"
         if all(one.is_known for _, each in against for one in each.compared):
             sure = f"which surely is faster for {won} of {numbers.plural(len(against), 'question')}"
         parts.append(
-            f"At {against[0][1].compared[-1].size:,.0f} documents a scan by {way} takes {numbers.ratio(min(ratios))} "
+            f"At {largest:,.0f} documents a scan by {way} takes {numbers.ratio(min(ratios))} "
             f"to {numbers.ratio(max(ratios))} times as long as the index, {sure}."
         )
     return " ".join([*parts, _agreement(found)]).strip()
@@ -200,7 +201,11 @@ def crossing_words(against: Against) -> str:
         return f"{at}nothing is sure: an interval takes six runs of each (scan_iterations)"
     if found.high is None:
         beaten = against.compared[-1].sign < 0
-        return f"not up to {sizes[-1]:,.0f} documents: {'the scan is faster' if beaten else 'nothing is sure there'}"
+        won = " and ".join(f"{one.size:,.0f}" for one in against.compared if one.sign > 0)
+        return (
+            f"not up to {sizes[-1]:,.0f} documents: {'the scan is faster' if beaten else 'nothing is sure there'}"
+            f"{f', though the index wins at {won}' if won else ''}"
+        )
     if found.high == sizes[0]:
         return f"at every size measured: below {sizes[0]:,.0f} documents nothing was measured"
     at = f"about {found.estimate:,.0f} documents " if found.estimate else ""
@@ -234,6 +239,8 @@ def growth_of_ways(found: LogQueries) -> dict[str, str]:
             least, most = numbers.ratio(min(factors)), numbers.ratio(max(factors))
             told[what] = f"{least} to {most} times as long for twice the data; {growing} of {len(ways)} surely grow"
     won = [f"{one.name} against {each.way}: {crossing_words(each)}" for one in found.questions for each in one.against]
+    if any(one.disagreements for one in found.questions):
+        told["answers"] = _agreement(found)
     return {**told, "the index wins": "; ".join(won)}
 
 
@@ -253,7 +260,7 @@ def _load_against_scans(found: LogQueries) -> Iterator[str]:
         told = []
         for one in question.against:
             saved = one.compared[-1].second.value - one.compared[-1].first.value
-            if saved > 0:
+            if saved > 0 and one.compared[-1].size == found.largest:
                 told.append(f"{numbers.figure(found.load_seconds / saved)} scans by {one.way}")
         if told:
             scans = " or ".join(told)

@@ -275,9 +275,9 @@ def study_figures(findings: RaceFindings) -> dict[str, str]:
         told |= {f"{task.name}, {one.name}": one.text for one in task.figures if one.short or one.name == "documents"}
         told[f"{task.name}, documents lost"] = "" if isinstance(task.lost, Missing) else f"{task.lost:,.0f}"
     if full := findings.full_disk:
-        how = ", then a full disk stopped the load" if full.stopped else ", and no disk stopped the load"
+        how = ", then a full disk stopped the load" if full.full else ", and no disk stopped the load"
         told["documents taken"] = f"{full.taken:,} of {full.offered:,}{how if full.offered else ''}"
-        told["acknowledged documents lost"] = f"{max(full.lost, full.acknowledged - full.counted):,}"
+        told["acknowledged documents lost"] = f"{full.missing:,}"
     if findings.log_queries:
         told |= growth_of_ways(findings.log_queries)
     if used := summary.resources:

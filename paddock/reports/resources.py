@@ -47,8 +47,9 @@ def _resources(found: Resources) -> Section:
 
 def laps_used(laps: Sequence[Lap]) -> Iterator[Table]:
     """What the laps of each contender used, a row each; nothing where no journal tells."""
-    used = lap_resources(laps)
-    shipped = any(one.shipper_percent is not None for one in used)
+    found = lap_resources(laps)
+    shipped = any(one.shipper_percent is not None for one in found)
+    twice = any(one.duplicates for one in found)
     rows = tuple(
         (
             one.contender,
@@ -60,10 +61,9 @@ def laps_used(laps: Sequence[Lap]) -> Iterator[Table]:
                 numbers.NOTHING if size is None else " ".join(numbers.size(size))
                 for size in (one.written, one.memory_bytes)
             ),
-            f"{one.lost:,}",
+            *map(_whole, (one.lost, one.duplicates) if twice else (one.lost,)),
         )
-        for one in used
-        if any(figure is not None for figure in (one.node_percent, one.driver_percent, one.busiest_percent))
+        for one in found
     )
     caption = (
         "What laps used, medians: CPU in % of one core over the seconds of the load, with the merges that it left; log "
@@ -79,8 +79,11 @@ def laps_used(laps: Sequence[Lap]) -> Iterator[Table]:
         "written/s",
         "memory, peak",
         "log loss",
+        *(("duplicates",) if twice else ()),
     )
-    if rows:
+    if any(
+        figure is not None for one in found for figure in (one.node_percent, one.driver_percent, one.busiest_percent)
+    ):
         yield Table(caption, headers, rows, tuple(range(1, len(headers))))
 
 

@@ -155,7 +155,7 @@ def laps_as_csv(result: Result) -> str:
                 _quoted(lap.void or ""),
                 datetime.fromtimestamp(result.began + lap.began, timezone.utc).isoformat(timespec="milliseconds"),
                 lap.documents,
-                lap.counted,
+                "" if lap.counted is None else lap.counted,
                 lap.seconds,
                 f"{lap.docs_per_second:.3f}",
                 lap.bulks or "",

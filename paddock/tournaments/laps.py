@@ -126,7 +126,7 @@ class Attempt:
             contender=line["level"],
             warmup=bool(line["warm_up"]),
             documents=documents,
-            counted=line.get("documents_counted") or 0,
+            counted=line.get("documents_counted"),
             seconds=seconds,
             began=self._lap_began(line),
             void=void,

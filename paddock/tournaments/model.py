@@ -232,6 +232,7 @@ class Answer:
 class Lap:
     """One lap as the lap runner wrote it, with its place in the tournament.
 
+    :param counted: documents in its index after it; None where nobody has counted them.
     :param seconds: from the first bulk sent to the last one acknowledged.
     :param began: when its load began: seconds that the tournament had been running, breaks left out.
     :param void: why it does not count; None if it does.
@@ -260,7 +261,7 @@ class Lap:
     contender: str
     warmup: bool
     documents: int
-    counted: int
+    counted: int | None
     seconds: float
     began: float
     void: str | None = None

@@ -23,7 +23,8 @@ class LapResources:
     :param collection_share: the time in which collections stopped nodes per second of the load, 0 to 1 for one node.
     :param written: bytes to disks per second of the load.
     :param memory_bytes: the peak of a lap, resident, all nodes.
-    :param lost: documents sent that were not counted, of all its laps whose documents were counted, void ones included.
+    :param lost: documents sent that were not counted, of all its laps whose documents were counted, void ones included:
+        what a lap has too many makes up for no other's loss. ``duplicates`` are those. None if no lap's were counted.
     """
 
     contender: str
@@ -34,15 +35,16 @@ class LapResources:
     collection_share: float | None
     written: float | None
     memory_bytes: float | None
-    lost: int
+    lost: int | None
+    duplicates: int | None
 
 
 def lap_resources(laps: Sequence[Lap]) -> tuple[LapResources, ...]:
-    """Of each contender, in the order in which they come first; those without a lap that counts are left out."""
+    """Of each contender, in the order in which they come first; those without a lap that counts come last."""
     counted = counting(laps)
     return tuple(
         _of(name, [lap for lap in counted if lap.contender == name], [lap for lap in laps if lap.contender == name])
-        for name in dict.fromkeys(lap.contender for lap in counted)
+        for name in dict.fromkeys(lap.contender for lap in (*counted, *laps))
     )
 
 
@@ -50,6 +52,7 @@ def _of(name: str, laps: Sequence[Lap], every: Sequence[Lap]) -> LapResources:
     def per_second(price: str, scale: float) -> float | None:
         return _median(laps, lambda lap: _scaled(lap.prices.get(price), scale * lap.docs_per_second))
 
+    missing = [lap.documents - lap.counted for lap in every if lap.counted is not None and lap.documents]
     return LapResources(
         contender=name,
         node_percent=per_second("node CPU s/M docs", 100 / _MILLION),
@@ -59,7 +62,8 @@ def _of(name: str, laps: Sequence[Lap], every: Sequence[Lap]) -> LapResources:
         collection_share=per_second("GC s/M docs", 1 / _MILLION),
         written=per_second("written bytes/doc", 1.0),
         memory_bytes=_median(laps, lambda lap: _scaled(lap.prices.get("node memory MiB"), 2**20)),
-        lost=sum(lap.documents - lap.counted for lap in every if lap.void is None or lap.counted),
+        lost=sum(max(one, 0) for one in missing) if missing else None,
+        duplicates=sum(max(-one, 0) for one in missing) if missing else None,
     )
 
 

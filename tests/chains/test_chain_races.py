@@ -8,6 +8,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -120,6 +121,27 @@ def test_a_race_whose_figures_are_void_is_no_success(
         PROOF_FAILED if what == "proof" else "Requests failed in this race, so its figures are void.",
         f"{result.id}-first-1",
     )
+
+
+def test_a_race_that_proves_a_loss_has_been_raced(fake_rally: Behave, two_races: str) -> None:
+    """What a full disk has lost is its result: it is kept with the race, and said."""
+    fake_rally()
+
+    def prepared(options: RaceOptions, fetch: bool, clusters: Sequence[ClusterOptions] = ()) -> PreparedRace:
+        line: dict[str, Any] = dict.fromkeys(
+            ("room", "first_refusal", "taken_before_refusal", "recovery", "recovered_by")
+        )
+        line |= {"kind": "full-disk", "offered": 9, "taken": 9, "stopped": True, "last_taken": 1.0}
+        line |= {"refusals": [], "disks": [], "acknowledged": 9, "counted": 5, "lost": 4}
+        folder = race_records(str(options.race_id))
+        folder.mkdir(parents=True)
+        (folder / "load.jsonl").write_text(json.dumps(line) + "\n")
+        return preparing(options, fetch, clusters)
+
+    run_chain(two_races, ChainOptions(), hold=lambda task: hold_step(task, lambda _: None, prepared))
+    result = load_chain(chain_ids()[-1])
+    found = Outcome(RACED, "4 of 9 acknowledged documents are lost.", f"{result.id}-first-1")
+    assert result.steps[0].outcome == found
 
 
 def test_a_race_that_was_killed_is_run_again_and_one_that_ended_is_not(fake_rally: Behave, two_races: str) -> None:

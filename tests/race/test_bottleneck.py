@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -40,6 +41,8 @@ from paddock.race.over_time import (
     Series,
     over_time,
 )
+from paddock.race.resources import resources
+from paddock.sampling.records import Collections, IndexCounters, ProcessUsage, Sample
 from tests.race.scenes import Load, Scene
 
 NODE, SHIPPER = "rally-node-0", "shipper"
@@ -151,7 +154,61 @@ def test_the_first_half_does_not_count() -> None:
         NODE,
     )
     assert kinds(look(over)) == set()
-    assert (look(over).begin, look(over).end) == (10, 20)
+    assert (look(over).begin, look(over).end) == (10, 19)
+
+
+def test_the_pauses_between_laps_do_not_count() -> None:
+    """Laps of 4 s that use all of two cores, the last half a second of each without, and 3 s without documents each."""
+    samples = Scene(90, [Load(7 * lap, [3000] * 4, uuid=f"lap {lap}") for lap in range(12)]).samples()
+    moved: list[Sample] = []
+    for one in samples:
+        lap, second = divmod(one.seconds, 7)
+        node = (one.nodes or {})["node"]
+        process = replace(node.process or ProcessUsage(1, 0, 0), cpu_seconds=lap * 7 + 2 * min(second, 3.5))
+        # A lap's index is deleted before the next.
+        newest = {"apache": IndexCounters(f"lap {lap:g}", indexed=int(3000 * min(second, 4)))}
+        moved.append(replace(one, nodes={"node": replace(node, process=process)}, indices=newest))
+    over = over_time(moved)
+    assert over is not None
+    assert over.loads[:2] == ((0.0, 4.0), (7.0, 11.0))
+    assert kinds(look(over)) == {NODE_CPU}
+    assert resources(over).components[0].cpu_percent.steady == pytest.approx(200)
+
+
+def test_a_node_that_stands_still_in_a_load_is_in_it() -> None:
+    """Three seconds in which it collects and takes nothing: that is why, so they count."""
+    samples = [
+        replace(
+            one,
+            nodes={
+                "node": replace((one.nodes or {})["node"], collectors={"old": Collections(1, stopped(one.seconds))})
+            },
+        )
+        for one in Scene(30, [Load(2, [9000, 9000, 0, 0, 0] * 4)]).samples()
+    ]
+    over = over_time(samples)
+    assert over is not None
+    assert len(over.loads) == 1
+    assert kinds(look(over)) >= {HEAP_FULL}
+
+
+def stopped(seconds: float) -> int:
+    """Milliseconds of collections until then: all of the last three of five seconds, from second 2 on."""
+    rounds, rest = divmod(max(seconds - 2, 0), 5)
+    return int(1000 * (3 * rounds + max(rest - 2, 0)))
+
+
+def test_the_second_of_two_nodes_of_one_name_is_looked_at() -> None:
+    """What was noted of the name is what each of them may use."""
+    first, second = f"{NODE} (1)", f"{NODE} (2)"
+    quiet = {key: value for key, value in QUIET.items() if key[1] != NODE}
+    figures = {
+        (measure, name): value for (measure, whose), value in QUIET.items() if whose == NODE for name in (first, second)
+    }
+    figures |= {**quiet, (PROCESSORS, second): 1.95}
+    found = look(race({**dict.fromkeys((key for key in QUIET if key[1] == NODE), None), **figures}))
+    assert [(one.kind, one.of) for one in found.suspects if one.saturated] == [(NODE_CPU, second)]
+    assert not [text for text in found.unknown if "not noted" in text]
 
 
 def test_a_limit_is_what_counts() -> None:

@@ -95,6 +95,27 @@ def test_several_nodes_are_told_apart_and_added() -> None:
     assert "rally-node-0_cores" not in over.columns
 
 
+def test_nodes_of_one_name_are_numbered_and_one_that_comes_back_is_one() -> None:
+    """Two at the same time are two rows; an id that follows on another one of the same name is the same node."""
+    both, back = [], []
+    for sample in SCENE.samples():
+        node = (sample.nodes or {})["node"]
+        process = node.process
+        assert process is not None
+        idle = replace(node, process=replace(process, cpu_seconds=0.1 * sample.seconds))
+        both.append(replace(sample, nodes={"a": idle, "b": node}))
+        anew = replace(node, process=replace(process, cpu_seconds=1.5 * (sample.seconds - 12)))
+        there = {"a": idle} if sample.seconds < 10 else {"b": anew} if sample.seconds > 12 else {}
+        back.append(replace(sample, nodes=there))
+    over = found(both)
+    assert [one.component for one in over.of(PROCESSORS)][:3] == ["rally-node-0 (1)", "rally-node-0 (2)", ALL_NODES]
+    assert [round(one.mean(*over.loads) or 0, 2) for one in over.of(PROCESSORS)[:3]] == [0.1, 2.0, 2.1]
+    over = found(back)
+    assert [one.component for one in over.of(PROCESSORS)] == ["rally-node-0", DRIVER]
+    node_cores = over.of(PROCESSORS)[0]
+    assert (node_cores.mean((0, 5)), node_cores.mean((10, 20))) == (pytest.approx(0.1), pytest.approx(1.5))
+
+
 def test_nodes_elsewhere_tell_what_they_say_themselves() -> None:
     """Their processor time and collections; nobody here sees their memory and their writes."""
     over = found(replace(SCENE, local=False).samples())
@@ -137,6 +158,12 @@ def test_several_loads_have_their_own_times() -> None:
     over = found(Scene(90, [Load(4, [2000] * 20), Load(44, [1000, 1000, 0, 0, 1000], "other")]).samples())
     assert over.loads == ((0.0, 20.0), (40.0, 45.0))
     assert mean(over, RATE) == pytest.approx((20 * 2000 + 3000) / 25)
+
+
+def test_an_index_that_rolls_over_ends_no_load() -> None:
+    """The next is written to at once; a load into it that begins after a pause is another."""
+    loads = [Load(1, [10] * 4, "logs-1", "a"), Load(5, [30] * 4, "logs-2", "b"), Load(11, [30] * 4, "logs-3", "c")]
+    assert found(Scene(20, loads).samples()).loads == ((0.0, 8.0), (10.0, 14.0))
 
 
 def test_a_node_whose_process_is_not_always_seen_has_no_peaks_of_our_making() -> None:

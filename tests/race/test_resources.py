@@ -20,25 +20,28 @@ def made(cores: list[float | None], *loads: tuple[float, float]) -> OverTime:
 
 
 def test_windows_of_a_load_of_which_all_is_known() -> None:
-    """A minute of half a core with half a minute of two cores in its middle; what comes after it does not count."""
+    """A minute of half a core with half a minute of two cores in its middle; what comes after it does not count.
+
+    Nor does, of the second half, the second in which the load ended.
+    """
     cores = [0.5] * 15 + [2.0] * 30 + [0.5] * 15 + [9.0] * 40
     (node,) = resources(made(list(cores), (0.0, 60.0))).components
     assert node.cpu_percent.average == pytest.approx(125)
     assert node.cpu_percent.peak == pytest.approx(200)
-    assert node.cpu_percent.steady == pytest.approx(125)
+    assert node.cpu_percent.steady == pytest.approx(100 * (15 * 2.0 + 14 * 0.5) / 29)
 
 
 def test_a_short_load_is_one_window() -> None:
     """Of ten seconds the highest window is all of them, not a second of its own."""
     (node,) = resources(made([1.0] * 9 + [3.0], (0.0, 10.0))).components
     assert node.cpu_percent.peak == node.cpu_percent.average == pytest.approx(120)
-    assert node.cpu_percent.steady == pytest.approx(140)
+    assert node.cpu_percent.steady == pytest.approx(100)
 
 
 def test_several_loads_have_windows_and_halves_of_their_own() -> None:
     """What lies between them is in none; the second half is that of each."""
     over = made([1.0] * 10 + [8.0] * 30 + [2.0] * 10, (0.0, 10.0), (40.0, 50.0))
-    assert steady(over) == ((5, 10), (45, 50))
+    assert steady(over) == ((5, 9), (45, 49))
     found = resources(over)
     assert found.seconds == 20
     assert found.components[0].cpu_percent.peak == pytest.approx(200)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from paddock.plain_values import built, plain
 from paddock.race.summarise import summarise
 from paddock.race.summary import Expectation, Missing, Summary
+from paddock.sampling.records import IndexCounters
 from tests.race.scenes import Load, RallyTask, Request, Scene, race_json, steady
 
 # 20 s of load from second 4 on: 5 s at 10,000 documents a second, then 15 s at 40,000; the last second is cut short.
@@ -155,6 +157,51 @@ def test_documents_that_are_not_there_in_the_end() -> None:
     samples[-1] = replace(samples[-1], indices={"apache": last})
     summary = summarise(race_json([BULKS]), samples)
     assert any("599,000 were counted" in text for text in summary.warnings)
+
+
+def with_counters(change: Callable[[float, IndexCounters], IndexCounters]) -> Summary:
+    """The load of 600,000 documents, its index as the change makes it at each second."""
+    samples = [
+        replace(one, indices={name: change(one.seconds, index) for name, index in (one.indices or {}).items()})
+        for one in SCENE.samples()
+    ]
+    return summarise(race_json([BULKS]), samples, {"bulk": Expectation(documents=600_000)})
+
+
+def test_the_log_loss_is_what_is_not_in_the_index_in_the_end() -> None:
+    """Documents that were indexed and are gone are lost; those that came twice are no loss below zero."""
+    gone = with_counters(lambda at, one: one if at < 30 else replace(one, documents=400_000)).bulk_tasks[0]
+    assert (gone.documents, gone.lost, gone.surplus) == (600_000, 200_000, 0)
+    twice = with_counters(lambda _, one: replace(one, documents=one.documents * 2)).bulk_tasks[0]
+    assert (twice.lost, twice.surplus) == (0, 600_000)
+    assert [one.text for one in twice.figures if one.name == "duplicates"] == ["600,000"]
+    assert not [one for one in with_counters(lambda _, one: one).bulk_tasks[0].figures if one.name == "duplicates"]
+
+
+@pytest.mark.parametrize("share", [1.0, 0.75])
+def test_a_node_that_leaves_invents_no_documents(share: float) -> None:
+    """A primary shard misses for 2 s, and its counter comes back: what is in the index tells what was indexed."""
+
+    def change(at: float, one: IndexCounters) -> IndexCounters:
+        part = 2 / 3 if 12 <= at < 14 else 1.0
+        return replace(one, indexed=int(one.indexed * share * part), documents=int(one.documents * share))
+
+    summary = with_counters(change)
+    task = summary.bulk_tasks[0]
+    assert (task.documents, task.lost) == (600_000 * share, 600_000 * (1 - share))
+    assert isinstance(task.median_rate, Missing)
+    assert not [text for text in summary.warnings if "too short" in text]
+
+
+def test_the_log_loss_is_not_known_of_an_index_that_is_gone_or_shared() -> None:
+    """An index without a shard that answers is not in the statistics; who wrote what of a shared one is not known."""
+    gone = summary_of(replace(SCENE, deleted={"first": 40}), documents=600_000).bulk_tasks[0]
+    assert isinstance(gone.lost, Missing)
+    tasks = [RallyTask(name, "docs/s", steady(10, 5)) for name in ("lap-1", "lap-2")]
+    known = dict.fromkeys(("lap-1", "lap-2"), Expectation(documents=10_000))
+    scene = Scene(30, [Load(2, [*[1000] * 10, 0, 0, 0, *[1000] * 10])])
+    shared = summarise(race_json(tasks), scene.samples(), known).bulk_tasks
+    assert [(one.documents, isinstance(one.lost, Missing)) for one in shared] == [(10_000, True)] * 2
 
 
 def test_without_samples_rallys_own_figures_remain() -> None:

@@ -22,6 +22,14 @@ REFUSAL = {
     "first": 47.03,
     "last": 57.414,
 }
+RED = {
+    "status": 503,
+    "kind": "unavailable_shards_exception",
+    "reason": "primary shard is not active",
+    "documents": 9,
+    "first": 1,
+    "last": 9,
+}
 STOPPED: dict[str, Any] = {
     "kind": "full-disk",
     "offered": 600000,
@@ -78,6 +86,16 @@ def test_a_load_that_was_stopped(tmp_path: Path) -> None:
         ({"recovery": None, "recovered_by": None}, "none was taken again after space was freed"),
         ({"lost": 3}, "3 of 377,000 acknowledged documents are lost."),
         ({"counted": 376990}, "10 of 377,000 acknowledged documents are lost."),
+        (
+            {"counted": None, "lost": 377000},
+            "377,000 of 377,000 acknowledged documents are lost, or could not be counted",
+        ),
+        (
+            {"refusals": [RED], "disks": [{"total": 100, "available": 90}]},
+            "before the load stopped, but nothing tells of a full disk;",
+        ),
+        ({"refusals": [RED]}, "before a full disk stopped the load;"),  # which is that of the node, 87 % used
+        ({"disks": []}, "before a full disk stopped the load;"),
     ],
 )
 def test_other_ends(tmp_path: Path, changes: dict[str, Any], words: str) -> None:

@@ -20,7 +20,7 @@ from paddock.reports.beside import Price, best, price_section, prices_of
 from paddock.reports.drawing import counted, linear, logarithmic
 from paddock.reports.drawing import ratios as ratio_scale
 from paddock.reports.grids import grids
-from paddock.reports.laps import pairs_section, throughput_section
+from paddock.reports.laps import pairs_section, throughput_section, void_section
 from paddock.reports.study import study_section
 from paddock.reports.verdicts import apply_section, verdict_section
 from paddock.reports.write import build, laps_as_csv, result_as_junit
@@ -271,6 +271,10 @@ def test_void_laps_count_nowhere() -> None:
     assert figures.void_starts(one) == {2: "The node did not answer any more."}
     assert len(figures.void_laps(one)) + len(figures.counting_laps(one)) < len(one.laps)
     assert figures.void_starts(decided()) == {}
+    uncounted = replace(one, laps=(replace(figures.void_laps(one)[0], counted=None),))
+    assert void_section(uncounted).tables[0].rows[0][3].startswith("- / ")
+    (row,) = csv.DictReader(io.StringIO(laps_as_csv(uncounted)))
+    assert row["counted"] == ""
 
 
 @pytest.mark.parametrize(("name", "first", "last"), [("decided", 4, 15), ("grid", 2, 7)])

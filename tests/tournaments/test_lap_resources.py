@@ -11,17 +11,17 @@ from paddock.tournaments.model import Lap
 from paddock.tournaments.resources import lap_resources
 
 
-def lap(contender: str, cpu: float, lost: int = 0, void: str | None = None, warmup: bool = False) -> Lap:
+def lap(contender: str, cpu: float, lost: int | None = 0, void: str | None = None, warmup: bool = False) -> Lap:
     """100,000 documents in 5 s; ``cpu``: processor seconds of the nodes."""
     prices = {"node CPU s/M docs": cpu * 10, "GC s/M docs": 2.0, "written bytes/doc": 300.0, "node memory MiB": 1500.0}
-    counted = 100_000 - lost
+    counted = None if lost is None else 100_000 - lost
     return Lap(1, 1, 1, contender, warmup, 100_000, counted, 5.0, 0.0, void, prices=prices, driver_load=0.3)
 
 
 def test_medians_of_the_laps_that_count() -> None:
     """Warm-up and void laps tell nothing of what was used, but void ones what was lost."""
     laps = [lap("a", 8), lap("a", 9), lap("a", 10), lap("b", 5), lap("a", 99, warmup=True)]
-    laps += [lap("a", 99, 7, "7 documents are missing"), lap("a", 99, 100_000, "it was cut off")]
+    laps += [lap("a", 99, 7, "7 documents are missing"), lap("a", 99, None, "it was cut off")]
     one, other = lap_resources(laps)
     assert (one.contender, other.contender) == ("a", "b")
     assert one.node_percent == pytest.approx(180)
@@ -46,6 +46,22 @@ def test_processors_are_split_between_node_shipper_and_what_feeds_it() -> None:
     (table,) = laps_used([lap("a", 8)])
     assert "shipper CPU %" not in table.headers
     assert len(table.headers) == len(table.rows[0])
+
+
+def test_no_loss_is_hidden() -> None:
+    """Not by duplicates of another lap, not where everything is lost, not of a contender of which no lap counts."""
+    laps = [lap("all void", 1, 500, "lost"), lap("all void", 1, 1000, "lost"), lap("cut off", 1, None, "no node")]
+    laps += [lap("a", 1), lap("a", 1, 5000, "lost"), lap("a", 1, -5000, "twice"), lap("a", 1, 100_000, "lost")]
+    found = {one.contender: (one.lost, one.duplicates) for one in lap_resources(laps)}
+    assert list(found.items()) == [("a", (105_000, 5000)), ("all void", (1500, 0)), ("cut off", (None, None))]
+    (table,) = laps_used(laps)
+    assert [(row[0], *row[-2:]) for row in table.rows] == [
+        ("a", "105,000", "5,000"),
+        ("all void", "1,500", "0"),
+        ("cut off", "-", "-"),
+    ]
+    (without,) = laps_used(laps[:1] + laps[3:5])
+    assert without.headers[-1] == "log loss"
 
 
 @given(st.lists(st.floats(0, 50), min_size=1, max_size=9), st.integers(1, 1000))

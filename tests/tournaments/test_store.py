@@ -171,6 +171,8 @@ def test_a_lap_without_load_is_void(tmp_path: Path) -> None:
     attempt = a_journal(tmp_path).history.attempts[0]
     lap = read_lap(a_record(4, "a", seconds=None, documents_sent=None, started_at=None), attempt)
     assert lap.void == "nothing was measured"
+    uncounted = read_lap(a_record(4, "a", documents_counted=None, void="no node answers any more"), attempt)
+    assert uncounted.counted is None
     assert lap.docs_per_second == 0.0
 
 

@@ -161,6 +161,51 @@ def test_a_document_that_is_lost_ends_the_race(tmp_path: Path) -> None:
     assert client.settings[-1]["cluster.info.update.interval"] == "45s"
 
 
+class DeadShard(SmallDisk):
+    """A node whose only shard does not come back."""
+
+    async def count(self, index: str, **_: Any) -> Any:
+        raise elasticsearch.ApiError("search_phase_execution_exception", meta(503), {"error": "all shards failed"})
+
+    async def mget(self, ids: list[str], **_: Any) -> Any:
+        return {"docs": [{"error": {"type": "no_shard_available_action_exception"}} for _ in ids]}
+
+
+def test_a_shard_that_stays_dead_has_lost_everything(tmp_path: Path) -> None:
+    """The journal says so, that nobody could count included; whoever reads it may have the race come to its end."""
+    with pytest.raises(exceptions.RallyTaskAssertionError, match=r"25 of 25 acknowledged .* could not be looked for"):
+        raced(tmp_path, DeadShard(stays_full=True))
+    line = json.loads((tmp_path / "load.jsonl").read_text())
+    assert (line["acknowledged"], line["counted"], line["lost"]) == (25, None, 25)
+    (tmp_path / "reported").mkdir()
+    assert raced(tmp_path / "reported", DeadShard(stays_full=True), failed_proof="report")["lost"] == 25
+
+
+class Particular(SmallDisk):
+    """A node of which document 3 is not as its mapping has it."""
+
+    async def bulk(self, index: str, body: bytes = b"", operations: Any = (), **_: Any) -> Any:
+        answer = await super().bulk(index, body, operations)
+        for item, line in zip(answer.get("items", ()), body.splitlines()[::2], strict=False):
+            if json.loads(line)["index"]["_id"] == "3":
+                self.stored.discard("3")
+                error = {"type": "document_parsing_exception", "reason": "failed to parse field [status]"}
+                item["index"] = {"status": 400, "error": error}
+        return answer
+
+
+def test_a_document_that_no_node_takes_is_not_sent_again(tmp_path: Path) -> None:
+    """It stops nothing, on a disk that is large enough as on one that becomes full."""
+    client = Particular()
+    client.full_at = DOCUMENTS
+    line = raced(tmp_path, client)
+    assert (line["taken"], line["stopped"], line["lost"]) == (DOCUMENTS - 1, False, 0)
+    assert [(one["status"], one["documents"]) for one in line["refusals"]] == [(400, 1)]
+    (tmp_path / "full").mkdir()
+    line = raced(tmp_path / "full", Particular())
+    assert (line["stopped"], line["recovered_by"], line["lost"]) == (True, "itself", 0)
+
+
 def test_watermarks_make_room_where_no_file_system_is_small(tmp_path: Path) -> None:
     """The flood stage is so many bytes away, and the ballast brings the disk back above the high watermark."""
     client = SmallDisk()

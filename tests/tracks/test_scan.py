@@ -97,6 +97,16 @@ def test_numbers_are_told_apart_from_longer_ones(tmp_path: Path) -> None:
     assert {found[query, way].number for query in QUERIES for way in WAYS} == {1}
 
 
+def test_values_in_lists_and_other_numbers_are_found_as_an_index_finds_them(tmp_path: Path) -> None:
+    """By the program that parses: any of a list, 500.0 as 500, and nothing of an object."""
+    made = [
+        {"@timestamp": f"2026-01-05T00:00:0{number}Z", "message": "", "status": status}
+        for number, status in enumerate(([200, [500]], 500.0, {"status": 500}, [], None, [501]))
+    ]
+    found = answers(corpus(tmp_path, made), {**ASKED, "field": "status", "values": [500]})
+    assert found[LATEST, "json"].items == ("2026-01-05T00:00:01Z", "2026-01-05T00:00:00Z")
+
+
 @pytest.mark.parametrize("actions", [False, True])
 def test_files_hold_the_documents_of_their_steps(tmp_path: Path, actions: bool) -> None:
     """Each step is a file of its own, made once; a new corpus or other steps take their place."""

@@ -28,6 +28,7 @@ from shared.ownership import SomebodyElses, delete_own, is_ours, marked
 from shared.paced_documents import checked_journal
 from shared.replay_plan import the_file
 from shared.request_contexts import unmeasured
+from shared.restore_proof import FAILED_PROOFS
 
 _DISK = "cluster.routing.allocation.disk.watermark."
 _POLL = {"cluster.info.update.interval": "10s"}  # how often nodes look at their disks; 30 s by default
@@ -37,6 +38,7 @@ _BALLAST_SHARE = 0.3  # of the smallest file system of a data path
 _BALLAST_BYTES = 48 * 1024  # of random bytes in a document, which compress no further
 _BETWEEN_TRIES = 0.5  # seconds
 _LOOKED_FOR = 2000  # acknowledged documents in one request
+_HOPELESS = 400  # of HTTP: the document is not as the mapping has it, and never will be
 _BULK_WAIT = "5s"  # how long a bulk waits for a shard that is not there
 
 
@@ -61,6 +63,7 @@ class Seen:
 
     :param acknowledged: numbers of documents, which are their ids.
     :param last_taken: when a document was acknowledged last.
+    :param hopeless: numbers of documents that no node will ever take, and no shipper sends again.
     """
 
     began: float = field(default_factory=time.perf_counter)
@@ -69,6 +72,7 @@ class Seen:
     first_refusal: float | None = None
     before_refusal: int | None = None
     last_taken: float = 0.0
+    hopeless: set[int] = field(default_factory=set)
 
     @property
     def now(self) -> float:
@@ -97,7 +101,8 @@ class FullDiskPlan(TracksIndex):
     Parameters: ``index``; ``room`` (a size that may be written before the flood stage, where no file system has a limit
     of its own; None where it has); ``patience`` (seconds without an acknowledged document that are a stop; for
     documents to be taken again four times that is waited); ``throughput`` (docs/s; None for as fast as it goes);
-    ``bulk-size``; ``bulk-clients``; ``journal``; those of :func:`shared.corpora.documents_to_index`.
+    ``bulk-size``; ``bulk-clients``; ``failed-proof`` ("abort": a proof that fails ends the race; "report": the
+    journal alone tells); ``journal``; those of :func:`shared.corpora.documents_to_index`.
     """
 
     def __init__(self, track: Any, params: dict[str, Any], **kwargs: Any):
@@ -105,6 +110,8 @@ class FullDiskPlan(TracksIndex):
         self.track, self.journal = track, checked_journal(params.get("journal"))
         self.source = the_file(track)
         self.documents = documents_to_index(self.source.number_of_documents, params)
+        if params["failed-proof"] not in FAILED_PROOFS:
+            raise exceptions.InvalidSyntax(f"failed_proof must be {' or '.join(FAILED_PROOFS)}.")
         self.room = None if params["room"] is None else size_in_bytes(params["room"])
 
     def params(self) -> dict[str, Any]:
@@ -126,7 +133,8 @@ class FullDisk:
     async def __call__(self, es: Any, params: dict[str, Any]) -> dict[str, Any]:
         """Do it once.
 
-        :raises exceptions.RallyTaskAssertionError: if an acknowledged document is not in the index afterwards.
+        :raises exceptions.RallyTaskAssertionError: if an acknowledged document is not in the index afterwards, and
+            ``failed-proof`` is "abort".
         :raises SomebodyElses: if the cluster has indices that are not the tracks': a full disk would stop them, too.
         """
         plan: FullDiskPlan = params["plan"]
@@ -151,10 +159,11 @@ class FullDisk:
                     await delete_own(es, ballast)
         if plan.journal is not None:
             append(plan.journal, told)
-        if told["lost"] or told["counted"] < len(seen.acknowledged):
+        lost = max(told["lost"], len(seen.acknowledged) - (told["counted"] or 0))
+        if (lost or told["counted"] is None) and params["failed-proof"] == "abort":
             raise exceptions.RallyTaskAssertionError(
-                f"{max(told['lost'], len(seen.acknowledged) - told['counted'])} of {len(seen.acknowledged)} "
-                f"acknowledged documents are not in the index '{params['index']}' after the disk was full."
+                f"{lost} of {len(seen.acknowledged)} acknowledged documents are not in the index '{params['index']}' "
+                f"at the end{', or could not be looked for' if told['counted'] is None else ''}."
             )
         return {"weight": len(seen.acknowledged), "unit": "docs", "success": True}
 
@@ -277,7 +286,7 @@ async def _fill(es: Any, params: Mapping[str, Any], plan: FullDiskPlan, seen: Se
 
 
 async def _send(es: Any, index: str, bulk: Mapping[int, bytes], seen: Seen) -> dict[int, bytes]:
-    """Send a bulk; returns what was not taken. Ids make it harmless to send a document twice."""
+    """Send a bulk; returns what was not taken, and may be. Ids make it harmless to send a document twice."""
     lines = b"".join(b'{"index":{"_id":"%d"}}\n%s' % one for one in bulk.items())
     try:
         answer = await es.options(request_timeout=60, max_retries=0).bulk(index=index, body=lines, timeout=_BULK_WAIT)
@@ -296,7 +305,10 @@ async def _send(es: Any, index: str, bulk: Mapping[int, bytes], seen: Seen) -> d
             seen.acknowledged.add(number)
             seen.last_taken = seen.now
         else:
-            left[number] = line
+            if result["status"] == _HOPELESS:
+                seen.hopeless.add(number)
+            else:
+                left[number] = line
             seen.refused(result["status"], result["error"]["type"], result["error"]["reason"], 1)
     return left
 
@@ -315,29 +327,32 @@ async def _recover(
     await delete_own(es, ballast)
     patience, by = 4 * params["patience"], "itself"
     bulks = params["plan"].bulks(params["bulk-size"])
-    missing = ({number: line for number, line in one.items() if number not in seen.acknowledged} for one in bulks)
-    left = next(one for one in missing if one)
+    done = seen.acknowledged | seen.hopeless
+    missing = ({number: line for number, line in one.items() if number not in done} for one in bulks)
+    left = next((one for one in missing if one), {})
     while left and seen.now - before < patience:
         left = await _send(es, params["index"], left, seen)
         if len(seen.acknowledged) > taken:
             return {**found, "recovery": round(seen.now - before, 3), "recovered_by": by}
         if by == "itself" and seen.now - before > patience / 2:
             by = "a reroute with retry_failed"
-            await es.cluster.reroute(retry_failed=True)
+            with suppress(elasticsearch.ApiError, elasticsearch.TransportError):
+                await es.cluster.reroute(retry_failed=True)
         await asyncio.sleep(_BETWEEN_TRIES)
     return found
 
 
 async def _proof(es: Any, index: str, seen: Seen) -> dict[str, Any]:
-    """Count all, and look for each acknowledged document by its id."""
-    patient, lost = es.options(request_timeout=600), 0
-    # A shard that has failed for want of space comes back by itself; what stays away is lost.
-    await patient.options(ignore_status=408).cluster.health(index=index, wait_for_status="yellow", timeout="60s")
-    with suppress(elasticsearch.ApiError):
-        await patient.indices.refresh(index=index)
-    counted = (await patient.count(index=index))["count"]
+    """Count all, and look for each acknowledged document by its id; ``counted`` is None where a shard keeps silent."""
+    patient, found, counted = es.options(request_timeout=600), 0, None
     numbers = iter(sorted(seen.acknowledged))
-    while some := [str(one) for one in itertools.islice(numbers, _LOOKED_FOR)]:
-        answer = await patient.mget(index=index, ids=some, source=False)
-        lost += sum(not one.get("found") for one in answer["docs"])
-    return {"acknowledged": len(seen.acknowledged), "counted": counted, "lost": lost}
+    # A shard that has failed for want of space comes back by itself; what stays away is lost.
+    with suppress(elasticsearch.ApiError, elasticsearch.TransportError):
+        await patient.options(ignore_status=408).cluster.health(index=index, wait_for_status="yellow", timeout="60s")
+        with suppress(elasticsearch.ApiError):
+            await patient.indices.refresh(index=index)
+        while some := [str(one) for one in itertools.islice(numbers, _LOOKED_FOR)]:
+            answer = await patient.mget(index=index, ids=some, source=False)
+            found += sum(bool(one.get("found")) for one in answer["docs"])
+        counted = (await patient.count(index=index))["count"]
+    return {"acknowledged": len(seen.acknowledged), "counted": counted, "lost": len(seen.acknowledged) - found}

@@ -49,6 +49,15 @@ def valued(document: Any, field: str) -> Any:
     return valued(document.get(first), rest) if dot else None
 
 
+def singles(value: Any) -> Iterator[Any]:
+    """The values of a field, as an index has them: those of a list one by one, and no objects."""
+    if isinstance(value, list):
+        for part in value:
+            yield from singles(part)
+    elif not isinstance(value, dict):
+        yield value
+
+
 def quarter(time: str) -> str:
     """The beginning of the 15 minutes: of 2026-01-05T00:51:13.2Z it is 2026-01-05T00:45."""
     return f"{time[:14]}{int(time[14:16]) // 15 * 15:02d}"
@@ -64,7 +73,7 @@ def matching(asked: Mapping[str, Any], files: Sequence[str]) -> Iterator[tuple[b
         if (
             (encoded in line and any(word in text for text in texts(document)))
             if by_text
-            else (valued(document, field) in values)
+            else any(one in values for one in singles(valued(document, field)))
         ):
             yield line, document
 
