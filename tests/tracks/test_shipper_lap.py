@@ -254,6 +254,29 @@ def test_documents_that_come_twice_are_counted(tmp_path: Path, monkeypatch: pyte
     assert (sent.record["lost"], sent.record["duplicates"]) == (0, 1)
 
 
+def test_documents_that_came_twice_hide_none_that_are_still_to_come(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As many as were handed over are there before all have come: the rest comes before the shipper is ended."""
+    over = threading.Event()
+    end = Shipment.end
+
+    async def the_end(self: Shipment) -> int:
+        over.set()
+        return await end(self)
+
+    def arrival() -> None:
+        if len(sink.documents) >= COUNT:
+            over.wait(PATIENCE)
+
+    monkeypatch.setattr(Shipment, "end", the_end)
+    monkeypatch.setattr(shipper_lap, "_AT_REST", 2.0)
+    sink = Sink(on_arrival=arrival)
+    sent = ship(tmp_path, stand_in(monkeypatch, twice=2), sink)
+    assert set(sent.numbers) == {*range(2500, 7000), *range(500)}
+    assert (sent.record["counted"], sent.record["duplicates"]) == (COUNT + COUNT // 2, COUNT // 2)
+
+
 def test_a_shipper_that_dies_is_told_with_its_last_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Exit code and last line of its log; what was handed over by then and not counted is lost."""
     sent = ship(tmp_path, stand_in(monkeypatch, dies=2500))
