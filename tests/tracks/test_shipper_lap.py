@@ -161,6 +161,24 @@ def test_real_shippers_send_each_document_once(
     assert {headers["Authorization"] for headers in sent.sink.headers} == {f"Basic {login}"}
 
 
+@pytest.mark.parametrize("variable", ["http_proxy", "ALL_PROXY"])
+@pytest.mark.parametrize("name", ["rsyslog", "syslog-ng", "stand-in"])
+def test_no_proxy_gets_documents_or_a_password(
+    name: str, variable: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As Rally's own clients shippers send to the node itself, whatever proxy the environment names."""
+    fed_by = "imtcp" if name == "rsyslog" else "tcp"
+    settings = replace(stand_in(monkeypatch), name=name, input=fed_by, patience=STANDSTILL)
+    if why := PROGRAMS[name].missing():
+        pytest.skip(why)
+    with Sink() as proxy:
+        monkeypatch.setenv(variable, f"http://127.0.0.1:{proxy.port}")
+        sent = ship(tmp_path, settings)
+        assert proxy.sizes == []
+    assert sent.problems == []
+    assert len(sent.numbers) == COUNT
+
+
 @pytest.mark.parametrize("main", [None, MainQueue(10_000, 1000, 2)])
 def test_rsyslog_sends_as_many_batches_at_once_as_it_has_workers(main: MainQueue | None, tmp_path: Path) -> None:
     """Four, each full where enough wait: so cells of a grid are what they are called, with one queue and with two."""
