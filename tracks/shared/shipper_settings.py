@@ -133,17 +133,19 @@ def shipper_settings(
             f"the level '{who}' looks places up by addresses, and the track's documents have no client's address that "
             f"it could: race web-events or apache, or set {_PARSING} to json."
         )
-    if found.batch is not None and found.queue_size < found.batch:
-        raise exceptions.InvalidSyntax(
-            f"the level '{who}' has a queue of {found.queue_size} events, which cannot hold one batch of "
-            f"{found.batch}: make {_QUEUE_SIZE} larger, or {_BATCH} smaller."
-        )
     key, first = (_QUEUE_SIZE, found.queue_size) if found.main is None else (_MAIN_SIZE, found.main.size)
     if first < program.least_queue:
         raise exceptions.InvalidSyntax(
             f"the level '{who}' has a queue of {first} events behind the input, but {name} puts up to 1,024 into it "
             f"before it begins to empty it, and stands still where they do not fit: make {key} "
             f"{program.least_queue} at least."
+        )
+    needed = program.batches_per_worker * found.workers * (found.batch or 0)
+    if found.queue_size < needed:
+        raise exceptions.InvalidSyntax(
+            f"the level '{who}' has a queue of {found.queue_size} events, too small for {found.workers} workers of "
+            f"{name} with batches of {found.batch} under way at once: make {_QUEUE_SIZE} {needed} at least, or "
+            f"{_BATCH} or {_WORKERS} smaller."
         )
     return found
 
@@ -160,10 +162,10 @@ def _main_queue(given: Mapping[str, Any], who: str) -> MainQueue | None:
         )
     fields = {_MAIN_SIZE: "size", _MAIN_BATCH: "batch", _MAIN_WORKERS: "workers"}
     main = MainQueue(**{fields[name]: value for name, value in asked.items()})
-    if main.size < main.batch:
+    if main.size < main.workers * main.batch:
         raise exceptions.InvalidSyntax(
-            f"the level '{who}' has a main queue of {main.size} events, which cannot hold one batch of {main.batch}: "
-            f"make {_MAIN_SIZE} larger, or {_MAIN_BATCH} smaller."
+            f"the level '{who}' has a main queue of {main.size} events, which cannot hold a batch of {main.batch} for "
+            f"each of {main.workers} workers: make {_MAIN_SIZE} larger, or {_MAIN_BATCH} smaller."
         )
     return main
 
