@@ -149,7 +149,7 @@ def test_real_shippers_send_each_document_once(
     """Batches are no larger than asked for, the login is the client's, and each document is as it was."""
     if why := PROGRAMS[name].missing():
         pytest.skip(why)
-    login = base64.b64encode(b'me:p"a$s\\s').decode()
+    login = base64.b64encode(b'me:p"a$s\\s`HOME`w`').decode()
     settings = ShipperSettings(name, 700, 1, queue, queue_size, input=fed_by)
     sent = ship(tmp_path, settings, authorization=f"Basic {login}")
     assert sent.problems == []

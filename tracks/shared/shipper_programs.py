@@ -168,6 +168,13 @@ class SyslogNg(Shipper):
     files = ("syslog-ng.conf",)
     queues = (MEMORY, ASSISTED, DISK)
 
+    def render(  # noqa: D102
+        self, folder: Path, settings: ShipperSettings, place: Any, fed_by: Mapping[str, Any]
+    ) -> dict[str, str]:
+        # Between backticks it looks for names of variables, in quotes as well; its own template has none.
+        texts = super().render(folder, settings, place, fed_by)
+        return {name: text.replace("`", "``") for name, text in texts.items()}
+
     def has_module(self) -> bool:
         """It lists its modules itself."""
         told = re.search(r"Available-Modules: (.*)", _output([self.path or self.program, "--version"])[1])
