@@ -19,10 +19,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import elasticsearch
 import psutil
 import pytest
 from esrally import exceptions
 from shared import shipper_lap
+from shared.freshness import FreshnessProbe
 from shared.lap_load import Load
 from shared.shipper_lap import Shipment
 from shared.shipper_process import COMPONENT, GENERATOR, SHIPPER, Child
@@ -31,7 +33,7 @@ from shared.shipper_settings import MainQueue, ShipperSettings
 
 from paddock.paths import TRACKS
 from tests.machine import PATIENCE, wait_until
-from tests.tracks.lap_client import corpus, lap
+from tests.tracks.lap_client import FakeElasticsearch, corpus, lap, meta
 from tests.tracks.shipped import INDEX, Sink, SinkClient, StandIn
 
 COUNT = 5000
@@ -61,6 +63,7 @@ def ship(
     sink: Sink | None = None,
     authorization: str | None = None,
     lines: Sequence[bytes] = (),
+    probe: FreshnessProbe | None = None,
     **changes: Any,
 ) -> Sent:
     """One lap of 5,000 documents from the 2,500th on, of a corpus of 3,000 and 4,000 in two files; or these lines."""
@@ -78,7 +81,7 @@ def ship(
             with client.new_request_context():
                 await shipment.prepare()
                 await shipment.look()
-                sent.load = await shipment.load(None, sent.problems)
+                sent.load = await shipment.load(probe, sent.problems)
                 sent.load.bulks = await shipment.end()
         finally:
             sent.record = shipment.record(len(sink.documents))
@@ -293,6 +296,28 @@ def test_documents_that_came_twice_hide_none_that_are_still_to_come(
     sent = ship(tmp_path, stand_in(monkeypatch, twice=2), sink)
     assert set(sent.numbers) == {*range(2500, 7000), *range(500)}
     assert (sent.record["counted"], sent.record["duplicates"]) == (COUNT + COUNT // 2, COUNT // 2)
+
+
+def test_a_marker_that_is_refused_is_not_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The freshness probe ends with it, the lap does not: all documents are there."""
+    client = FakeElasticsearch()
+
+    async def refuse(**_: Any) -> None:
+        raise elasticsearch.BadRequestError("document_parsing_exception", meta(400), {})
+
+    async def refused() -> FreshnessProbe:
+        with client.new_request_context():
+            async with FreshnessProbe(client, INDEX) as probe:
+                while probe.record()["problem"] is None:
+                    await asyncio.sleep(0)
+        return probe
+
+    monkeypatch.setattr(client, "index", refuse)
+    probe = asyncio.run(refused())
+    assert (len(probe.names), probe.arrived) == (1, 0)
+    sent = ship(tmp_path, replace(stand_in(monkeypatch), patience=STANDSTILL), probe=probe)
+    assert sent.problems == []
+    assert sent.load.documents_acknowledged == COUNT
 
 
 def test_a_shipper_that_dies_is_told_with_its_last_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

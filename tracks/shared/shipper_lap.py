@@ -163,7 +163,7 @@ class Shipment:
             with unmeasured(self._es):
                 there = await counted(self._es, self._lap)
             now = time.perf_counter()
-            come = there.documents - self._before.documents - (len(probe.names) if probe else 0)
+            come = there.documents - self._before.documents - (probe.arrived if probe else 0)
             if come > load.documents_acknowledged:
                 load.acknowledgements.append((now, come - load.documents_acknowledged))
                 load.documents_acknowledged, load.last_acknowledged, last_news = come, now, now
