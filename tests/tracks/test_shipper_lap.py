@@ -430,6 +430,27 @@ def test_processes_say_what_they_are_and_where_they_run(tmp_path: Path, monkeypa
     assert seen == dict.fromkeys((SHIPPER, GENERATOR), (str(tmp_path / "race"), [first]))
 
 
+@pytest.mark.parametrize("name", ["rsyslog", "syslog-ng", "stand-in"])
+def test_no_password_is_in_a_file_once_it_takes_documents(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever is killed during the load leaves none, wherever the lap's folder is."""
+    settings = replace(stand_in(monkeypatch), name=name, input="imtcp" if name == "rsyslog" else "tcp")
+    if why := PROGRAMS[name].missing():
+        pytest.skip(why)
+    load, left = Shipment.load, list[str]()
+
+    async def look(self: Shipment, *given: Any) -> Load:
+        assert self._folder is not None
+        left.extend(file.name for file in self._folder.iterdir() if file.name in self.program.files)
+        return await load(self, *given)
+
+    monkeypatch.setattr(Shipment, "load", look)
+    sent = ship(tmp_path, settings, authorization=f"Basic {base64.b64encode(b'me:secret').decode()}")
+    assert (sent.problems, left) == ([], [])
+    assert len(sent.numbers) == COUNT
+
+
 def test_it_ends_with_whoever_has_started_it(tmp_path: Path) -> None:
     """Killed with no chance to clear up, a process takes its shipper with it."""
     program = (

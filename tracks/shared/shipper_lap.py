@@ -123,6 +123,10 @@ class Shipment:
         words = [self.program.path or self.program.program, *self.program.start_words(folder)]
         self._shipper = Child(words, SHIPPER, folder, folder / "output.log", self.settings.processors)
         await self._until_it_takes(file if "file" in fed_by else port)
+        if place.has_secrets:
+            # It has been read: nobody who is killed from here on leaves a password.
+            for name in self.program.files:
+                (folder / name).unlink()
         into = {"into": str(file)} if "file" in fed_by else {"port": port, "patience": self.program.starts_within}
         what = _documents(self._lap)
         if self.settings.parsing == SYSLOG:
