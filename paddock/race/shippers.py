@@ -70,12 +70,33 @@ def asked(params: Mapping[str, Any]) -> list[str]:
     return [name for name in dict.fromkeys(own) if name not in (None, _OWN_CLIENTS)]
 
 
+def pinned(params: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What shippers, and what feeds them, are held to by the processors that they may run on: as launches of nodes are.
+
+    :param params: the track's parameters, levels among them, which were found right.
+    """
+    levels = [one if isinstance(one, Mapping) else {"shipper": one} for one in params.get("levels") or ({},)]
+    own = [one for one in ({**params, **level} for level in levels) if one.get("shipper") != _OWN_CLIENTS]
+    held = []
+    for component in ("shipper", "generator"):
+        given = [one.get(f"{component}_processors") for one in own]
+        # Samples do not tell one lap's shipper from another's: what any may use, they may.
+        if given and None not in given:
+            cores = max(len(_shared("shipper_settings").processors(one, component, "")) for one in given)
+            held.append({"node": component, "at most": {"cores": cores}})
+    return held
+
+
 def programs() -> Mapping[str, Any]:
     """What the tracks know of each shipper, by its name (tracks/shared/shipper_programs.py)."""
+    found: Mapping[str, Any] = _shared("shipper_programs").PROGRAMS
+    return found
+
+
+def _shared(module: str) -> Any:
     if str(paths.TRACKS) not in sys.path:
         sys.path.append(str(paths.TRACKS))
-    found: Mapping[str, Any] = importlib.import_module("shared.shipper_programs").PROGRAMS
-    return found
+    return importlib.import_module(f"shared.{module}")
 
 
 def at_hand() -> tuple[dict[str, str], dict[str, str]]:

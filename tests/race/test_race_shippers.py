@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from paddock.errors import MachineError, UsageError
-from paddock.race.shippers import asked, at_hand, check_shippers, programs
+from paddock.race.shippers import asked, at_hand, check_shippers, pinned, programs
 from paddock.tracks import load_track
 
 TRACK = load_track("apache")
@@ -38,6 +38,36 @@ def nothing_installed(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_which_shippers_a_race_asks_for(params: dict[str, Any], names: list[str]) -> None:
     """Of the track and of its levels, each once; Rally's own clients are none."""
     assert asked(params) == names
+
+
+@pytest.mark.parametrize(
+    ("params", "cores"),
+    [
+        ({}, {}),
+        ({"shipper": "rsyslog"}, {}),
+        (
+            {"shipper": "rsyslog", "shipper_processors": 0, "generator_processors": "1-3"},
+            {"shipper": 1, "generator": 3},
+        ),
+        ({"levels": ["rally", "rsyslog"], "shipper_processors": "0,2"}, {"shipper": 2}),
+        ({"levels": ["rally"], "shipper_processors": "0,2"}, {}),
+        (
+            {
+                "levels": [
+                    {"name": "a", "shipper": "vector", "shipper_processors": 0},
+                    {"name": "b", "shipper": "rally"},
+                ]
+            },
+            1,
+        ),
+        ({"shipper": "rsyslog", "levels": [{"name": "a", "shipper_processors": 0}, {"name": "b"}]}, {}),
+        ({"levels": [{"shipper": "rsyslog", "shipper_processors": one} for one in (0, "0-1")]}, {"shipper": 2}),
+    ],
+)
+def test_what_is_pinned_may_use_its_processors(params: dict[str, Any], cores: Any) -> None:
+    """At most so many cores; where laps differ the most, and none is said where one of them may use all."""
+    expected = {"shipper": cores} if isinstance(cores, int) else cores
+    assert {one["node"]: one["at most"]["cores"] for one in pinned(params)} == expected
 
 
 def check(params: dict[str, Any], challenge: str = "shipper", fetch: bool = True) -> list[str]:

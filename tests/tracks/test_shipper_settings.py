@@ -96,6 +96,7 @@ def test_everything_can_be_said() -> None:
             "stands still where they do not fit: make shipper_queue_s",
         ),
         ({"shipper": "rsyslog", "shipper_main_queue_size": 1500}, "make shipper_main_queue_size 2000 at least"),
+        ({"shipper": "rsyslog", "shipper_processors": "0-99999999999"}, "must be numbers of processors such as 0, 0-1"),
         ({"shipper": "rsyslog", "shipper_processors": "1-0"}, "must be numbers of processors such as 0, 0-1 or 0,2"),
     ],
 )
