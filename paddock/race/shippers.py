@@ -60,14 +60,16 @@ def check_shippers(
 
 def asked(params: Mapping[str, Any]) -> list[str]:
     """The names of the shippers that a race's parameters ask for, without Rally's own clients."""
-    levels = [one for one in params.get("levels") or () if isinstance(one, Mapping)]
+    given = _levels(params)
+    levels = [one for one in given if isinstance(one, Mapping)]
     own = [one.get("shipper") for one in levels]
-    if not levels or len(levels) < len(params["levels"]) or None in own:
+    if len(levels) < len(given) or not given or None in own:
         own.append(params.get("shipper"))
     # A plain level of the challenge shipper is a shipper itself.
-    own += [one for one in params.get("levels") or () if isinstance(one, str) and one in programs()]
+    own += [one for one in given if isinstance(one, str) and one in programs()]
     own += [one["value"] for one in levels if isinstance(one.get("value"), str) and one["value"] in programs()]
-    return [name for name in dict.fromkeys(own) if name not in (None, _OWN_CLIENTS)]
+    # What is no text is no shipper's name, and the track says so.
+    return list(dict.fromkeys(str(name) for name in own if name not in (None, _OWN_CLIENTS)))
 
 
 def pinned(params: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -75,16 +77,22 @@ def pinned(params: Mapping[str, Any]) -> list[dict[str, Any]]:
 
     :param params: the track's parameters, levels among them, which were found right.
     """
-    levels = [one if isinstance(one, Mapping) else {"shipper": one} for one in params.get("levels") or ({},)]
+    levels = [one if isinstance(one, Mapping) else {"shipper": one} for one in _levels(params) or [{}]]
     own = [one for one in ({**params, **level} for level in levels) if one.get("shipper") != _OWN_CLIENTS]
-    held = []
+    held: list[dict[str, Any]] = []
     for component in ("shipper", "generator"):
         given = [one.get(f"{component}_processors") for one in own]
         # Samples do not tell one lap's shipper from another's: what any may use, they may.
         if given and None not in given:
-            cores = max(len(_shared("shipper_settings").processors(one, component, "")) for one in given)
+            cores = max(len(_shared("shipper_settings").processors(each, component, "")) for each in given)
             held.append({"node": component, "at most": {"cores": cores}})
     return held
+
+
+def _levels(params: Mapping[str, Any]) -> list[Any]:
+    """None where they are no list, which the track refuses."""
+    given = params.get("levels")
+    return list(given) if isinstance(given, (list, tuple)) else []
 
 
 def programs() -> Mapping[str, Any]:

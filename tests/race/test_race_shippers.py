@@ -92,6 +92,9 @@ def test_what_is_not_installed_is_refused_with_the_command() -> None:
         ({"shipper": "rsyslog", "shipper_queue_size": 10}, "The level 'rsyslog' has a queue of 10 events"),
         ({"shipper": "syslog-ng", "shipper_input": "imptcp"}, "which syslog-ng does not have: choose from tcp, file"),
         ({"levels": [{"name": "a", "shipper": "rsylog"}]}, "must be one of rally, rsyslog, .* but is 'rsylog'"),
+        ({"levels": [{"name": "a", "shipper": ["x"]}]}, r"must be one of rally, .* but is \['x'\]"),
+        ({"levels": [{"name": "a", "shipper": {"x": 1}}]}, r"must be one of rally, .* but is {'x': 1}"),
+        ({"levels": {"a": 1}}, "Levels must be a JSON list with at least one level"),
     ],
 )
 def test_what_cannot_be_is_refused_before_anything_starts(params: dict[str, Any], sentence: str) -> None:
