@@ -77,14 +77,18 @@ def pinned(params: Mapping[str, Any]) -> list[dict[str, Any]]:
 
     :param params: the track's parameters, levels among them, which were found right.
     """
-    levels = [one if isinstance(one, Mapping) else {"shipper": one} for one in _levels(params) or [{}]]
-    own = [one for one in ({**params, **level} for level in levels) if one.get("shipper") != _OWN_CLIENTS]
+    given: dict[str, list[Any]] = {}
+    for one in _levels(params) or [{}]:
+        level = {**params, **(one if isinstance(one, Mapping) else {"value": one})}
+        plain = level.get("value") in (_OWN_CLIENTS, *programs())
+        if (name := level["value"] if plain else level.get("shipper")) not in (None, _OWN_CLIENTS):
+            given.setdefault(f"shipper-{name}", []).append(level.get("shipper_processors"))
+            given.setdefault("generator", []).append(level.get("generator_processors"))
     held: list[dict[str, Any]] = []
-    for component in ("shipper", "generator"):
-        given = [one.get(f"{component}_processors") for one in own]
-        # Samples do not tell one lap's shipper from another's: what any may use, they may.
-        if given and None not in given:
-            cores = max(len(_shared("shipper_settings").processors(each, component, "")) for each in given)
+    for component, every in given.items():
+        # Samples do not tell one lap's from another's: what any may use, they may.
+        if None not in every:
+            cores = max(len(_shared("shipper_settings").processors(one, component, "")) for one in every)
             held.append({"node": component, "at most": {"cores": cores}})
     return held
 

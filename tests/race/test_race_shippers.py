@@ -12,6 +12,7 @@ from paddock.tracks import load_track
 
 TRACK = load_track("apache")
 CHALLENGES = {challenge.name: challenge for challenge in TRACK.challenges}
+RSYSLOG = "shipper-rsyslog"
 NONE_INSTALLED = "The shipper rsyslog is not installed"
 
 
@@ -45,29 +46,19 @@ def test_which_shippers_a_race_asks_for(params: dict[str, Any], names: list[str]
     [
         ({}, {}),
         ({"shipper": "rsyslog"}, {}),
-        (
-            {"shipper": "rsyslog", "shipper_processors": 0, "generator_processors": "1-3"},
-            {"shipper": 1, "generator": 3},
-        ),
-        ({"levels": ["rally", "rsyslog"], "shipper_processors": "0,2"}, {"shipper": 2}),
+        ({"shipper": "rsyslog", "shipper_processors": 0, "generator_processors": "1-3"}, {RSYSLOG: 1, "generator": 3}),
+        ({"levels": ["rally", "rsyslog"], "shipper_processors": "0,2"}, {RSYSLOG: 2}),
+        ({"levels": ["1s", "30s"], "shipper": "rsyslog", "shipper_processors": "0,2"}, {RSYSLOG: 2}),
         ({"levels": ["rally"], "shipper_processors": "0,2"}, {}),
-        (
-            {
-                "levels": [
-                    {"name": "a", "shipper": "vector", "shipper_processors": 0},
-                    {"name": "b", "shipper": "rally"},
-                ]
-            },
-            1,
-        ),
+        ({"levels": [{"shipper": "vector", "shipper_processors": 0}, {"shipper": "rally"}]}, {"shipper-vector": 1}),
+        ({"levels": [{"shipper": "vector", "shipper_processors": 0}, {"value": "rsyslog"}]}, {"shipper-vector": 1}),
         ({"shipper": "rsyslog", "levels": [{"name": "a", "shipper_processors": 0}, {"name": "b"}]}, {}),
-        ({"levels": [{"shipper": "rsyslog", "shipper_processors": one} for one in (0, "0-1")]}, {"shipper": 2}),
+        ({"levels": [{"shipper": "rsyslog", "shipper_processors": one} for one in (0, "0-1")]}, {RSYSLOG: 2}),
     ],
 )
-def test_what_is_pinned_may_use_its_processors(params: dict[str, Any], cores: Any) -> None:
+def test_what_is_pinned_may_use_its_processors(params: dict[str, Any], cores: dict[str, int]) -> None:
     """At most so many cores; where laps differ the most, and none is said where one of them may use all."""
-    expected = {"shipper": cores} if isinstance(cores, int) else cores
-    assert {one["node"]: one["at most"]["cores"] for one in pinned(params)} == expected
+    assert {one["node"]: one["at most"]["cores"] for one in pinned(params)} == cores
 
 
 def check(params: dict[str, Any], challenge: str = "shipper", fetch: bool = True) -> list[str]:

@@ -427,7 +427,7 @@ def test_processes_say_what_they_are_and_where_they_run(tmp_path: Path, monkeypa
 
     monkeypatch.setattr(Shipment, "load", look)
     ship(tmp_path, settings)
-    assert seen == dict.fromkeys((SHIPPER, GENERATOR), (str(tmp_path / "race"), [first]))
+    assert seen == dict.fromkeys(("shipper-stand-in", GENERATOR), (str(tmp_path / "race"), [first]))
 
 
 @pytest.mark.parametrize("name", ["rsyslog", "syslog-ng", "stand-in"])

@@ -121,7 +121,8 @@ class Shipment:
         if why is not None:
             raise exceptions.RallyTaskAssertionError(f"{self.settings.name} refuses its configuration: {why}")
         words = [self.program.path or self.program.program, *self.program.start_words(folder)]
-        self._shipper = Child(words, SHIPPER, folder, folder / "output.log", self.settings.processors)
+        component = f"{SHIPPER}{self.settings.name}"
+        self._shipper = Child(words, component, folder, folder / "output.log", self.settings.processors)
         await self._until_it_takes(file if "file" in fed_by else port)
         if place.has_secrets:
             # It has been read: nobody who is killed from here on leaves a password.

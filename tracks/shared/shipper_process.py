@@ -16,9 +16,10 @@ from typing import Any
 
 import psutil
 
-# Says of a process what it is a part of; whoever samples processes tells them apart by it.
+# Says of a process what it is a part of; whoever samples processes tells them apart by it. A shipper's is this and its
+# name.
 COMPONENT = "PADDOCK_COMPONENT"
-SHIPPER, GENERATOR = "shipper", "generator"
+SHIPPER, GENERATOR = "shipper-", "generator"
 _CHILD = Path(__file__).with_name("shipper_child.py")
 # Seconds that a shipper has to end by itself; nothing that it still holds is wanted any more.
 _END_PATIENCE = 5.0
