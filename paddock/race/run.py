@@ -39,6 +39,7 @@ from paddock.race.replay import Replay, decisions, read_replay, told
 from paddock.race.replay_check import LEAD, REPLAY_TASK
 from paddock.race.requests import possible_warmups, read_requests
 from paddock.race.resources import WINDOWS, Resources
+from paddock.race.shippers import pinned
 from paddock.race.summarise import summarise
 from paddock.race.summary import Expectation, Missing, RaceRecord, RequestTask, Summary
 from paddock.rally.leftovers import RaceProcesses
@@ -164,7 +165,11 @@ def run(race: PreparedRace) -> RaceRecord:
         _expectations(race),
         read_requests(records / REQUESTS_FILE),
         possible_warmups(race.request.track_params, defaults),
-        allowed(read_circumstances(samples), launches(limits_file(outcome.race_id)), this_machine().processors),
+        allowed(
+            read_circumstances(samples),
+            [*launches(limits_file(outcome.race_id)), *pinned(race.request.track_params)],
+            this_machine().processors,
+        ),
     )
     if (seconds := load_seconds(taken, len(summary.bulk_tasks))) is not None:
         write_seconds(seconds, records / SECONDS_FILE)

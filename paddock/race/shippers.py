@@ -60,22 +60,55 @@ def check_shippers(
 
 def asked(params: Mapping[str, Any]) -> list[str]:
     """The names of the shippers that a race's parameters ask for, without Rally's own clients."""
-    levels = [one for one in params.get("levels") or () if isinstance(one, Mapping)]
+    given = _levels(params)
+    levels = [one for one in given if isinstance(one, Mapping)]
     own = [one.get("shipper") for one in levels]
-    if not levels or len(levels) < len(params["levels"]) or None in own:
+    if len(levels) < len(given) or not given or None in own:
         own.append(params.get("shipper"))
     # A plain level of the challenge shipper is a shipper itself.
-    own += [one for one in params.get("levels") or () if isinstance(one, str) and one in programs()]
+    own += [one for one in given if isinstance(one, str) and one in programs()]
     own += [one["value"] for one in levels if isinstance(one.get("value"), str) and one["value"] in programs()]
-    return [name for name in dict.fromkeys(own) if name not in (None, _OWN_CLIENTS)]
+    # What is no text is no shipper's name, and the track says so.
+    return list(dict.fromkeys(str(name) for name in own if name not in (None, _OWN_CLIENTS)))
+
+
+def pinned(params: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What shippers, and what feeds them, are held to by the processors that they may run on: as launches of nodes are.
+
+    :param params: the track's parameters, levels among them, which were found right.
+    """
+    given: dict[str, list[Any]] = {}
+    for one in _levels(params) or [{}]:
+        level = {**params, **(one if isinstance(one, Mapping) else {"value": one})}
+        plain = level.get("value") in (_OWN_CLIENTS, *programs())
+        if (name := level["value"] if plain else level.get("shipper")) not in (None, _OWN_CLIENTS):
+            given.setdefault(f"shipper-{name}", []).append(level.get("shipper_processors"))
+            given.setdefault("generator", []).append(level.get("generator_processors"))
+    held: list[dict[str, Any]] = []
+    for component, every in given.items():
+        # Samples do not tell one lap's from another's: what any may use, they may.
+        if None not in every:
+            cores = max(len(_shared("shipper_settings").processors(one, component, "")) for one in every)
+            held.append({"node": component, "at most": {"cores": cores}})
+    return held
+
+
+def _levels(params: Mapping[str, Any]) -> list[Any]:
+    """None where they are no list, which the track refuses."""
+    given = params.get("levels")
+    return list(given) if isinstance(given, (list, tuple)) else []
 
 
 def programs() -> Mapping[str, Any]:
     """What the tracks know of each shipper, by its name (tracks/shared/shipper_programs.py)."""
+    found: Mapping[str, Any] = _shared("shipper_programs").PROGRAMS
+    return found
+
+
+def _shared(module: str) -> Any:
     if str(paths.TRACKS) not in sys.path:
         sys.path.append(str(paths.TRACKS))
-    found: Mapping[str, Any] = importlib.import_module("shared.shipper_programs").PROGRAMS
-    return found
+    return importlib.import_module(f"shared.{module}")
 
 
 def at_hand() -> tuple[dict[str, str], dict[str, str]]:

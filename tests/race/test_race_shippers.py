@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from paddock.errors import MachineError, UsageError
-from paddock.race.shippers import asked, at_hand, check_shippers, programs
+from paddock.race.shippers import asked, at_hand, check_shippers, pinned, programs
 from paddock.tracks import load_track
 
 TRACK = load_track("apache")
 CHALLENGES = {challenge.name: challenge for challenge in TRACK.challenges}
+RSYSLOG = "shipper-rsyslog"
 NONE_INSTALLED = "The shipper rsyslog is not installed"
 
 
@@ -40,6 +41,26 @@ def test_which_shippers_a_race_asks_for(params: dict[str, Any], names: list[str]
     assert asked(params) == names
 
 
+@pytest.mark.parametrize(
+    ("params", "cores"),
+    [
+        ({}, {}),
+        ({"shipper": "rsyslog"}, {}),
+        ({"shipper": "rsyslog", "shipper_processors": 0, "generator_processors": "1-3"}, {RSYSLOG: 1, "generator": 3}),
+        ({"levels": ["rally", "rsyslog"], "shipper_processors": "0,2"}, {RSYSLOG: 2}),
+        ({"levels": ["1s", "30s"], "shipper": "rsyslog", "shipper_processors": "0,2"}, {RSYSLOG: 2}),
+        ({"levels": ["rally"], "shipper_processors": "0,2"}, {}),
+        ({"levels": [{"shipper": "vector", "shipper_processors": 0}, {"shipper": "rally"}]}, {"shipper-vector": 1}),
+        ({"levels": [{"shipper": "vector", "shipper_processors": 0}, {"value": "rsyslog"}]}, {"shipper-vector": 1}),
+        ({"shipper": "rsyslog", "levels": [{"name": "a", "shipper_processors": 0}, {"name": "b"}]}, {}),
+        ({"levels": [{"shipper": "rsyslog", "shipper_processors": one} for one in (0, "0-1")]}, {RSYSLOG: 2}),
+    ],
+)
+def test_what_is_pinned_may_use_its_processors(params: dict[str, Any], cores: dict[str, int]) -> None:
+    """At most so many cores; where laps differ the most, and none is said where one of them may use all."""
+    assert {one["node"]: one["at most"]["cores"] for one in pinned(params)} == cores
+
+
 def check(params: dict[str, Any], challenge: str = "shipper", fetch: bool = True) -> list[str]:
     """What is said of a race of small laps."""
     return check_shippers(TRACK, CHALLENGES[challenge], {"lap_documents": 1000, **params}, False, fetch)
@@ -62,6 +83,9 @@ def test_what_is_not_installed_is_refused_with_the_command() -> None:
         ({"shipper": "rsyslog", "shipper_queue_size": 10}, "The level 'rsyslog' has a queue of 10 events"),
         ({"shipper": "syslog-ng", "shipper_input": "imptcp"}, "which syslog-ng does not have: choose from tcp, file"),
         ({"levels": [{"name": "a", "shipper": "rsylog"}]}, "must be one of rally, rsyslog, .* but is 'rsylog'"),
+        ({"levels": [{"name": "a", "shipper": ["x"]}]}, r"must be one of rally, .* but is \['x'\]"),
+        ({"levels": [{"name": "a", "shipper": {"x": 1}}]}, r"must be one of rally, .* but is {'x': 1}"),
+        ({"levels": {"a": 1}}, "Levels must be a JSON list with at least one level"),
     ],
 )
 def test_what_cannot_be_is_refused_before_anything_starts(params: dict[str, Any], sentence: str) -> None:

@@ -19,10 +19,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import elasticsearch
 import psutil
 import pytest
 from esrally import exceptions
 from shared import shipper_lap
+from shared.freshness import FreshnessProbe
 from shared.lap_load import Load
 from shared.shipper_lap import Shipment
 from shared.shipper_process import COMPONENT, GENERATOR, SHIPPER, Child
@@ -31,7 +33,7 @@ from shared.shipper_settings import MainQueue, ShipperSettings
 
 from paddock.paths import TRACKS
 from tests.machine import PATIENCE, wait_until
-from tests.tracks.lap_client import corpus, lap
+from tests.tracks.lap_client import FakeElasticsearch, corpus, lap, meta
 from tests.tracks.shipped import INDEX, Sink, SinkClient, StandIn
 
 COUNT = 5000
@@ -61,6 +63,7 @@ def ship(
     sink: Sink | None = None,
     authorization: str | None = None,
     lines: Sequence[bytes] = (),
+    probe: FreshnessProbe | None = None,
     **changes: Any,
 ) -> Sent:
     """One lap of 5,000 documents from the 2,500th on, of a corpus of 3,000 and 4,000 in two files; or these lines."""
@@ -78,7 +81,7 @@ def ship(
             with client.new_request_context():
                 await shipment.prepare()
                 await shipment.look()
-                sent.load = await shipment.load(None, sent.problems)
+                sent.load = await shipment.load(probe, sent.problems)
                 sent.load.bulks = await shipment.end()
         finally:
             sent.record = shipment.record(len(sink.documents))
@@ -149,7 +152,7 @@ def test_real_shippers_send_each_document_once(
     """Batches are no larger than asked for, the login is the client's, and each document is as it was."""
     if why := PROGRAMS[name].missing():
         pytest.skip(why)
-    login = base64.b64encode(b'me:p"a$s\\s').decode()
+    login = base64.b64encode(b'me:p"a$s\\s`HOME`w`').decode()
     settings = ShipperSettings(name, 700, 1, queue, queue_size, input=fed_by)
     sent = ship(tmp_path, settings, authorization=f"Basic {login}")
     assert sent.problems == []
@@ -159,6 +162,24 @@ def test_real_shippers_send_each_document_once(
     assert sent.record["lost"] == sent.record["duplicates"] == 0
     assert sent.record["version"][:1].isdigit()
     assert {headers["Authorization"] for headers in sent.sink.headers} == {f"Basic {login}"}
+
+
+@pytest.mark.parametrize("variable", ["http_proxy", "ALL_PROXY"])
+@pytest.mark.parametrize("name", ["rsyslog", "syslog-ng", "stand-in"])
+def test_no_proxy_gets_documents_or_a_password(
+    name: str, variable: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As Rally's own clients shippers send to the node itself, whatever proxy the environment names."""
+    fed_by = "imtcp" if name == "rsyslog" else "tcp"
+    settings = replace(stand_in(monkeypatch), name=name, input=fed_by, patience=STANDSTILL)
+    if why := PROGRAMS[name].missing():
+        pytest.skip(why)
+    with Sink() as proxy:
+        monkeypatch.setenv(variable, f"http://127.0.0.1:{proxy.port}")
+        sent = ship(tmp_path, settings)
+        assert proxy.sizes == []
+    assert sent.problems == []
+    assert len(sent.numbers) == COUNT
 
 
 @pytest.mark.parametrize("main", [None, MainQueue(10_000, 1000, 2)])
@@ -252,6 +273,51 @@ def test_documents_that_come_twice_are_counted(tmp_path: Path, monkeypatch: pyte
     """They are no loss, and no gain either."""
     sent = ship(tmp_path, stand_in(monkeypatch, twice=COUNT))
     assert (sent.record["lost"], sent.record["duplicates"]) == (0, 1)
+
+
+def test_documents_that_came_twice_hide_none_that_are_still_to_come(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As many as were handed over are there before all have come: the rest comes before the shipper is ended."""
+    over = threading.Event()
+    end = Shipment.end
+
+    async def the_end(self: Shipment) -> int:
+        over.set()
+        return await end(self)
+
+    def arrival() -> None:
+        if len(sink.documents) >= COUNT:
+            over.wait(PATIENCE)
+
+    monkeypatch.setattr(Shipment, "end", the_end)
+    monkeypatch.setattr(shipper_lap, "_AT_REST", 2.0)
+    sink = Sink(on_arrival=arrival)
+    sent = ship(tmp_path, stand_in(monkeypatch, twice=2), sink)
+    assert set(sent.numbers) == {*range(2500, 7000), *range(500)}
+    assert (sent.record["counted"], sent.record["duplicates"]) == (COUNT + COUNT // 2, COUNT // 2)
+
+
+def test_a_marker_that_is_refused_is_not_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The freshness probe ends with it, the lap does not: all documents are there."""
+    client = FakeElasticsearch()
+
+    async def refuse(**_: Any) -> None:
+        raise elasticsearch.BadRequestError("document_parsing_exception", meta(400), {})
+
+    async def refused() -> FreshnessProbe:
+        with client.new_request_context():
+            async with FreshnessProbe(client, INDEX) as probe:
+                while probe.record()["problem"] is None:
+                    await asyncio.sleep(0)
+        return probe
+
+    monkeypatch.setattr(client, "index", refuse)
+    probe = asyncio.run(refused())
+    assert (len(probe.names), probe.arrived) == (1, 0)
+    sent = ship(tmp_path, replace(stand_in(monkeypatch), patience=STANDSTILL), probe=probe)
+    assert sent.problems == []
+    assert sent.load.documents_acknowledged == COUNT
 
 
 def test_a_shipper_that_dies_is_told_with_its_last_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -361,7 +427,28 @@ def test_processes_say_what_they_are_and_where_they_run(tmp_path: Path, monkeypa
 
     monkeypatch.setattr(Shipment, "load", look)
     ship(tmp_path, settings)
-    assert seen == dict.fromkeys((SHIPPER, GENERATOR), (str(tmp_path / "race"), [first]))
+    assert seen == dict.fromkeys(("shipper-stand-in", GENERATOR), (str(tmp_path / "race"), [first]))
+
+
+@pytest.mark.parametrize("name", ["rsyslog", "syslog-ng", "stand-in"])
+def test_no_password_is_in_a_file_once_it_takes_documents(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever is killed during the load leaves none, wherever the lap's folder is."""
+    settings = replace(stand_in(monkeypatch), name=name, input="imtcp" if name == "rsyslog" else "tcp")
+    if why := PROGRAMS[name].missing():
+        pytest.skip(why)
+    load, left = Shipment.load, list[str]()
+
+    async def look(self: Shipment, *given: Any) -> Load:
+        assert self._folder is not None
+        left.extend(file.name for file in self._folder.iterdir() if file.name in self.program.files)
+        return await load(self, *given)
+
+    monkeypatch.setattr(Shipment, "load", look)
+    sent = ship(tmp_path, settings, authorization=f"Basic {base64.b64encode(b'me:secret').decode()}")
+    assert (sent.problems, left) == ([], [])
+    assert len(sent.numbers) == COUNT
 
 
 def test_it_ends_with_whoever_has_started_it(tmp_path: Path) -> None:

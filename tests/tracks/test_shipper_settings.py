@@ -72,7 +72,9 @@ def test_everything_can_be_said() -> None:
         ({"shipper": "logstash", "shipper_retries": 5}, "but logstash sends again for ever: leave it out"),
         ({"shipper": "rsyslog", "shipper_batch": 0}, "must be a whole number from 1 on, but is 0"),
         ({"shipper": "rsyslog", "shipper_retries": -2}, "must be a whole number from 0 on, but is -2"),
-        ({"shipper": "rsyslog", "shipper_queue_size": 499}, "queue of 499 events, which cannot hold one batch of 500"),
+        ({"shipper": "syslog-ng", "shipper_queue_size": 1499}, "too small for 3 workers .* of 500 .* make .* 1500 at"),
+        ({"shipper": "rsyslog", "shipper_queue_size": 2999}, "make shipper_queue_size 3000 at least, or shipper_batch"),
+        ({"shipper": "rsyslog", "shipper_workers": 9, "shipper_batch": 9999}, "make shipper_queue_size 179982 at"),
         ({"shipper": "syslog-ng", "shipper_main_queue_size": 9}, "but syslog-ng has one queue: leave it out"),
         ({"shipper": "syslog-ng", "shipper_parsing": "json"}, "but syslog-ng passes documents through as they are"),
         (
@@ -85,12 +87,20 @@ def test_everything_can_be_said() -> None:
             "reads lines of syslog from a file",
         ),
         ({"shipper": "rsyslog", "shipper_main_workers": 2}, "no queue before that of the output: give shipper_main_q"),
-        ({"shipper": "rsyslog", "shipper_main_queue_size": 999}, "999 events, which cannot hold one batch of 1000"),
+        (
+            {"shipper": "rsyslog", "shipper_main_queue_size": 999},
+            "999 events, which cannot hold a batch of 1000 for each",
+        ),
+        (
+            {"shipper": "rsyslog", "shipper_main_queue_size": 2000, "shipper_main_workers": 3},
+            "2000 events, which cannot hold a batch of 1000 for each of 3 workers",
+        ),
         (
             {"shipper": "rsyslog", "shipper_queue_size": 1999},
             "stands still where they do not fit: make shipper_queue_s",
         ),
         ({"shipper": "rsyslog", "shipper_main_queue_size": 1500}, "make shipper_main_queue_size 2000 at least"),
+        ({"shipper": "rsyslog", "shipper_processors": "0-99999999999"}, "must be numbers of processors such as 0, 0-1"),
         ({"shipper": "rsyslog", "shipper_processors": "1-0"}, "must be numbers of processors such as 0, 0-1 or 0,2"),
     ],
 )
@@ -98,6 +108,14 @@ def test_what_cannot_be_is_refused_in_a_sentence(level: dict[str, Any], sentence
     """Before anything is started, with what would be right."""
     with pytest.raises(exceptions.InvalidSyntax, match=sentence):
         read(level)
+
+
+def test_queues_may_be_as_small_as_the_batches_that_are_under_way() -> None:
+    """What is refused is what no worker would ever find in there."""
+    for name, size in (("syslog-ng", 1500), ("rsyslog", 3000), ("fluent-bit", None)):
+        found = read({"shipper": name, "shipper_queue_size": size})
+        assert found is not None
+        assert found.queue_size == (size or 100_000)
 
 
 def test_a_disk_queue_of_rsyslog_has_one_worker() -> None:

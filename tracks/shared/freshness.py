@@ -58,6 +58,7 @@ class FreshnessProbe:
         self._outstanding: dict[str, float] = {}
         self._found: list[float] = []
         self._markers = 0
+        self._refused = 0
         self._problem: str | None = None
         self._stopped_at: float | None = None
         self._tasks: list[asyncio.Task[None]] = []
@@ -80,6 +81,11 @@ class FreshnessProbe:
         """The ids of all markers that were sent: so many documents more than the load's may be in the index."""
         return [self._name(number) for number in range(self._markers)]
 
+    @property
+    def arrived(self) -> int:
+        """How many of them are in the index, or may yet come there: all but those that got an error for an answer."""
+        return self._markers - self._refused
+
     async def _send_markers(self) -> None:
         while True:
             self._sent.append(asyncio.create_task(self._send(self._name(self._markers))))
@@ -90,6 +96,7 @@ class FreshnessProbe:
         try:
             await self._es.index(index=self._index, id=name, document={}, op_type="create")
         except (elasticsearch.ApiError, elasticsearch.TransportError) as error:
+            self._refused += 1
             self._stop(f"a marker was not indexed: {_text(error)}")
         else:
             self._outstanding[name] = time.perf_counter()

@@ -175,7 +175,7 @@ class RunLap:
         with unmeasured(es):
             if shipment is not None:
                 # Each marker of the probe was one to the index, too.
-                record["bulks"] = load.bulks = await shipment.end() - (len(probe.names) if probe else 0)
+                record["bulks"] = load.bulks = await shipment.end() - (probe.arrived if probe else 0)
             done = await index_actions(es, lap.index)
             record["load_actions"] = {name: done[name] - done_before[name] for name in done}
             await es.options(request_timeout=_PATIENCE).indices.refresh(index=lap.index)

@@ -42,8 +42,9 @@ _LOOK, _LAST_LOOK = 0.05, 0.01
 _LAST_SHARE = 0.9
 # Letters of what somebody else has said, in a sentence of ours.
 _LONGEST_WORDS = 300
-# Seconds in which nothing must have come, for nothing to come any more.
-_AT_REST = 0.5
+# Seconds in which nothing must have come, for nothing to come any more; of a shipper that has complained more, for it
+# waits for a second before it sends again.
+_AT_REST, _AT_REST_AFTER_TROUBLE = 0.5, 1.5
 # Seconds between two looks at what the shipper has used.
 _USE_LOOK = 0.5
 # Seconds that the process that feeds it has to say what it has handed over.
@@ -90,6 +91,7 @@ class Shipment:
         self._place: Place | None = None
         self._handed: dict[str, Any] = {}
         self._before = self._sent = Counted(0, 0, 0)
+        self._said_before = ""
 
     async def prepare(self) -> None:
         """Render and check the configuration, start the shipper, and wait until it and what feeds it are ready.
@@ -119,8 +121,13 @@ class Shipment:
         if why is not None:
             raise exceptions.RallyTaskAssertionError(f"{self.settings.name} refuses its configuration: {why}")
         words = [self.program.path or self.program.program, *self.program.start_words(folder)]
-        self._shipper = Child(words, SHIPPER, folder, folder / "output.log", self.settings.processors)
+        component = f"{SHIPPER}{self.settings.name}"
+        self._shipper = Child(words, component, folder, folder / "output.log", self.settings.processors)
         await self._until_it_takes(file if "file" in fed_by else port)
+        if place.has_secrets:
+            # It has been read: nobody who is killed from here on leaves a password.
+            for name in self.program.files:
+                (folder / name).unlink()
         into = {"into": str(file)} if "file" in fed_by else {"port": port, "patience": self.program.starts_within}
         what = _documents(self._lap)
         if self.settings.parsing == SYSLOG:
@@ -147,6 +154,7 @@ class Shipment:
         assert shipper is not None and generator is not None  # noqa: S101 - prepare has made them
         load, name = Load(), self.settings.name
         used_before, looked = shipper.use(), 0.0
+        self._said_before = self._said()
         self._es.on_request_start()
         load.first_sent = last_news = time.perf_counter()
         _tell(generator)
@@ -160,7 +168,7 @@ class Shipment:
             with unmeasured(self._es):
                 there = await counted(self._es, self._lap)
             now = time.perf_counter()
-            come = there.documents - self._before.documents - (len(probe.names) if probe else 0)
+            come = there.documents - self._before.documents - (probe.arrived if probe else 0)
             if come > load.documents_acknowledged:
                 load.acknowledgements.append((now, come - load.documents_acknowledged))
                 load.documents_acknowledged, load.last_acknowledged, last_news = come, now, now
@@ -187,8 +195,12 @@ class Shipment:
         return load
 
     async def end(self) -> int:
-        """End the shipper, so that nobody sends any more once documents are counted for good; how many bulks came."""
+        """End the shipper, so that nobody sends any more once documents are counted for good; how many bulks came.
+
+        What it still has in hand comes before that: documents that came twice stood for these in the count.
+        """
         if self._shipper is not None:
+            await self._until_at_rest(self._shipper)
             await self._shipper.end()
         after, before = await counted(self._es, self._lap), self._before
         # Of one that has ended before its time Elasticsearch may still have bulks in hand.
@@ -199,6 +211,14 @@ class Shipment:
                 break
         self._sent = Counted(0, after.bulks - before.bulks, after.bulk_bytes - before.bulk_bytes)
         return self._sent.bulks
+
+    async def _until_at_rest(self, shipper: Child) -> None:
+        """Wait until nothing comes any more; at most as long as a lap waits, for some send the same for ever."""
+        deadline = time.monotonic() + self.settings.patience
+        earlier, now = None, await counted(self._es, self._lap)
+        while now != earlier and shipper.exit_code is None and time.monotonic() < deadline:
+            await asyncio.sleep(_AT_REST if self._said() == self._said_before else _AT_REST_AFTER_TROUBLE)
+            earlier, now = now, await counted(self._es, self._lap)
 
     def record(self, documents_counted: int | None) -> dict[str, Any]:
         """What the lap's record has of it.

@@ -16,9 +16,10 @@ from typing import Any
 
 import psutil
 
-# Says of a process what it is a part of; whoever samples processes tells them apart by it.
+# Says of a process what it is a part of; whoever samples processes tells them apart by it. A shipper's is this and its
+# name.
 COMPONENT = "PADDOCK_COMPONENT"
-SHIPPER, GENERATOR = "shipper", "generator"
+SHIPPER, GENERATOR = "shipper-", "generator"
 _CHILD = Path(__file__).with_name("shipper_child.py")
 # Seconds that a shipper has to end by itself; nothing that it still holds is wanted any more.
 _END_PATIENCE = 5.0
@@ -36,7 +37,8 @@ class Use:
 class Child:
     """A program in a process group of its own, with a variable that says what it is.
 
-    It ends with the thread that starts it. Of Rally's workers that is the one in which all of a task happens.
+    It ends with the thread that starts it. Of Rally's workers that is the one in which all of a task happens. Of
+    proxies it is not told: Rally's own clients go around them, and no proxy is to see a password.
 
     :param log: file to which it adds what it says; None for a program that is talked with.
     :param processors: those that it may run on; empty for all.
@@ -56,7 +58,7 @@ class Child:
         named = ",".join(map(str, processors))
         options: dict[str, Any] = {
             "cwd": folder,
-            "env": {**os.environ, **(environment or {}), COMPONENT: component},
+            "env": {**_without_proxies(os.environ), **(environment or {}), COMPONENT: component},
             "start_new_session": True,
         }
         # Isolated, and without its packages: it is there for some milliseconds.
@@ -139,6 +141,10 @@ class Child:
         except OSError:
             return ""
         return next((line for line in reversed(lines) if line), "")[-most:]
+
+
+def _without_proxies(environment: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in environment.items() if not name.lower().endswith("_proxy")}
 
 
 def _peak(pid: int) -> int:

@@ -19,6 +19,8 @@ FOR_EVER = -1
 # Events that a queue holds, and seconds without a document counted, where nobody says.
 DEFAULT_QUEUE_SIZE = 100_000
 DEFAULT_PATIENCE = 30.0
+# More than any machine has, which need not be the one that reads this: whether they are there is seen at the start.
+_MOST_PROCESSORS = 4096
 # As levels and track parameters call them; those of a level win.
 _BATCH, _WORKERS, _QUEUE, _QUEUE_SIZE, _RETRIES, _INPUT = (
     *("shipper_batch", "shipper_workers", "shipper_queue", "shipper_queue_size", "shipper_retries", "shipper_input"),
@@ -122,8 +124,8 @@ def shipper_settings(
         queue_size=size,
         retries=FOR_EVER if _RETRIES not in given else _whole(given[_RETRIES], _RETRIES, who, 0) or 0,
         input="imtcp" if (name, fed_by) == ("rsyslog", "tcp") else fed_by,
-        processors=_processors(given.get("shipper_processors"), "shipper_processors", who),
-        generator_processors=_processors(given.get("generator_processors"), "generator_processors", who),
+        processors=processors(given.get("shipper_processors"), "shipper_processors", who),
+        generator_processors=processors(given.get("generator_processors"), "generator_processors", who),
         main=_main_queue(given, who),
         parsing=_one_of(given.get(_PARSING, NONE), _PARSING, PARSINGS, PARSINGS, name, who),
         address_field=params.get("address_field"),
@@ -138,17 +140,19 @@ def shipper_settings(
             f"the level '{who}' reads lines of syslog from a file, of which {name} would not take the host: feed it by "
             f"TCP, or set {_PARSING} to something else."
         )
-    if found.batch is not None and found.queue_size < found.batch:
-        raise exceptions.InvalidSyntax(
-            f"the level '{who}' has a queue of {found.queue_size} events, which cannot hold one batch of "
-            f"{found.batch}: make {_QUEUE_SIZE} larger, or {_BATCH} smaller."
-        )
     key, first = (_QUEUE_SIZE, found.queue_size) if found.main is None else (_MAIN_SIZE, found.main.size)
     if first < program.least_queue:
         raise exceptions.InvalidSyntax(
             f"the level '{who}' has a queue of {first} events behind the input, but {name} puts up to 1,024 into it "
             f"before it begins to empty it, and stands still where they do not fit: make {key} "
             f"{program.least_queue} at least."
+        )
+    needed = program.batches_per_worker * found.workers * (found.batch or 0)
+    if found.queue_size < needed:
+        raise exceptions.InvalidSyntax(
+            f"the level '{who}' has a queue of {found.queue_size} events, too small for {found.workers} workers of "
+            f"{name} with batches of {found.batch} under way at once: make {_QUEUE_SIZE} {needed} at least, or "
+            f"{_BATCH} or {_WORKERS} smaller."
         )
     return found
 
@@ -165,10 +169,10 @@ def _main_queue(given: Mapping[str, Any], who: str) -> MainQueue | None:
         )
     fields = {_MAIN_SIZE: "size", _MAIN_BATCH: "batch", _MAIN_WORKERS: "workers"}
     main = MainQueue(**{fields[name]: value for name, value in asked.items()})
-    if main.size < main.batch:
+    if main.size < main.workers * main.batch:
         raise exceptions.InvalidSyntax(
-            f"the level '{who}' has a main queue of {main.size} events, which cannot hold one batch of {main.batch}: "
-            f"make {_MAIN_SIZE} larger, or {_MAIN_BATCH} smaller."
+            f"the level '{who}' has a main queue of {main.size} events, which cannot hold a batch of {main.batch} for "
+            f"each of {main.workers} workers: make {_MAIN_SIZE} larger, or {_MAIN_BATCH} smaller."
         )
     return main
 
@@ -195,18 +199,21 @@ def _whole(value: Any, key: str, who: str, minimum: int = 1) -> int | None:
     return value
 
 
-def _processors(value: Any, key: str, who: str) -> tuple[int, ...]:
-    """Understands 0, "0", "0,2" and "0-3"."""
+def processors(value: Any, key: str, who: str) -> tuple[int, ...]:
+    """The numbers of processors: understands 0, "0", "0,2" and "0-3".
+
+    :raises exceptions.InvalidSyntax: for anything else, and for more of them than the largest machines have.
+    """
     if value is None:
         return ()
     found: set[int] = set()
     try:
         for part in str(value).split(","):
-            first, _, last = part.partition("-")
-            found |= set(range(int(first), int(last or first) + 1))
+            first, last = (int(number) for number in (part.split("-") if "-" in part else (part, part)))
+            found |= set(range(first, min(last, _MOST_PROCESSORS) + 1))
     except ValueError:
         found = set()
-    if not found:
+    if not found or max(found) >= _MOST_PROCESSORS:
         raise exceptions.InvalidSyntax(
             f"the {key} of the level '{who}' must be numbers of processors such as 0, 0-1 or 0,2, but is {value!r}."
         )
