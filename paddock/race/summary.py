@@ -292,8 +292,11 @@ class Summary:
 
 
 def in_test_mode(race: Mapping[str, Any]) -> bool:
-    """Whether a race.json is that of a race in test mode; known of races that Paddock has run."""
-    return (race.get("user-tags") or {}).get("test-mode") == "true"
+    """Whether a race.json is that of a race in test mode; known of races that Paddock has run.
+
+    Rally makes a boolean of the tag unless tags come as JSON.
+    """
+    return (race.get("user-tags") or {}).get("test-mode") in (True, "true")
 
 
 @dataclass(frozen=True)

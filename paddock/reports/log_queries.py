@@ -42,7 +42,8 @@ def log_queries_headline(found: LogQueries) -> str:
             f"At {largest:,.0f} documents a scan by {way} takes {numbers.ratio(min(ratios))} "
             f"to {numbers.ratio(max(ratios))} times as long as the index, {sure}."
         )
-    return " ".join([*parts, _agreement(found)]).strip()
+    told = " ".join([*parts, _agreement(found)]).strip()
+    return told or "No question was asked of the index and of a scan at the same size: nothing can be compared."
 
 
 def log_queries_section(found: LogQueries) -> Section:
@@ -67,7 +68,7 @@ def log_queries_section(found: LogQueries) -> Section:
         "Index against scan",
         (text, caution, _agreement(found)),
         plots=(plot,),
-        tables=tuple(tables),
+        tables=tuple(one for one in tables if one.rows),
         items=tuple(items),
     )
 
@@ -128,7 +129,7 @@ def _rows(found: LogQueries) -> Iterator[tuple[str, ...]]:
 
 
 def _row(question: str, way: str, one: Asked, index: Asked | None) -> tuple[str, ...]:
-    same = "as the index" if index and agree(index, one) else "differs"
+    same = numbers.NOTHING if index is None else "as the index" if agree(index, one) else "differs"
     return (
         question,
         way,

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from esrally.utils import opts
 
 from paddock import cars
 from paddock.command_line.doctor import BAD, examine
@@ -20,6 +21,8 @@ from paddock.race import RaceOptions
 from paddock.race.circumstances import circumstances
 from paddock.race.clusters import check_java_options
 from paddock.race.options import prepare
+from paddock.race.summary import in_test_mode
+from paddock.rally.request import arguments
 from tests.sampling.fake_elasticsearch import FakeElasticsearch
 
 
@@ -50,11 +53,15 @@ def test_a_race_with_a_corpus_that_is_there_loads_no_generator() -> None:
 
 def test_what_race_json_does_not_say_stands_in_the_user_tags() -> None:
     """Engine, Java and test mode are recorded; the user's own tags come on top."""
-    tags = prepared(user_tags={"ticket": 7, "engine": "mine"}, test_mode=True).request.user_tags
+    request = prepared(user_tags={"ticket": 7, "engine": "mine"}, test_mode=True).request
+    tags = request.user_tags
     assert tags["ticket"] == "7"
     assert tags["engine"] == "mine"
     assert tags["java"].startswith("21")
     assert tags["test-mode"] == "true"
+    (given,) = [one for one in arguments(request) if one.startswith("--user-tags=")]
+    assert in_test_mode({"user-tags": opts.to_dict(given.removeprefix("--user-tags="))})
+    assert not in_test_mode({"user-tags": {"ticket": True}})
 
 
 def test_the_machine_is_recorded_as_tournaments_do_it(tmp_path: Path) -> None:

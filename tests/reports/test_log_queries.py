@@ -159,3 +159,16 @@ def test_from_which_size_on(times: list[tuple[float, float]], words: str) -> Non
         for number, both in enumerate(times)
     )
     assert crossing_words(Against("zgrep", compared, crossing(compared))) == words
+
+
+def test_a_race_that_asked_the_index_for_warming_up_alone(tmp_path: Path) -> None:
+    """As in test mode: nothing is called different where there is nothing to compare, and no table is empty."""
+    lines = [
+        {**line, "warm_up": True} if line.get("way") == "index" else line for line in races.log_queries_journal(False)
+    ]
+    record = races.log_queries(races.write(tmp_path / "load.jsonl", iter(lines)))
+    found = find_out(record, tmp_path)
+    assert headline(found).startswith("No question was asked of the index and of a scan")
+    text = render_markdown(build_race_report(found))
+    assert "differs" not in text
+    assert "From which size of the data on the index wins" not in text
