@@ -40,6 +40,7 @@ class FullDisk:
     :param room: bytes up to the flood stage where watermarks made the disk small; None where it was.
     :param first_refusal: None if nothing was refused; ``taken_before_refusal`` the documents taken by then.
     :param recovery: seconds from freeing space to the next document taken; None if none was, or nothing had stopped.
+    :param freed: whether space could be freed, where the load had stopped.
     :param disks: bytes in all and available, of each node when the load had stopped.
     :param counted: documents in the index at the end, None where a shard did not tell; ``lost`` those acknowledged that
         were not found by their ids.
@@ -59,6 +60,7 @@ class FullDisk:
     acknowledged: int
     counted: int | None
     lost: int
+    freed: bool = True
 
     @property
     def full(self) -> bool:
@@ -92,5 +94,6 @@ def _full_disk(line: Mapping[str, Any]) -> FullDisk:
     return FullDisk(
         **{name: line[name] for name in (*plain, "recovered_by", "acknowledged", "counted", "lost")},
         refusals=tuple(Refusal(**one) for one in line["refusals"]),
+        freed=line.get("freed", True),
         disks=tuple((one["total"], one["available"]) for one in line["disks"]),
     )

@@ -16,6 +16,8 @@ def full_disk_headline(found: FullDisk) -> str:
     if not found.stopped:
         return f"{share}: no disk stopped the load. {_proof(found)}"
     back = "none was taken again after space was freed"
+    if not found.freed:
+        back = "no space could be freed, because the cluster deleted nothing any more"
     if found.recovery is not None:
         back = f"{numbers.figure(found.recovery)} s after space was freed documents were taken again"
     if not found.full:
@@ -31,7 +33,9 @@ def full_disk_section(found: FullDisk) -> Section:
             ("first refusal", f"after {found.first_refusal:.1f} s and {found.taken_before_refusal or 0:,} documents")
         )
     if found.stopped:
-        how = f"{found.recovery:.1f} s, by {found.recovered_by}" if found.recovery is not None else "none"
+        how = "none" if found.freed else "none: the cluster deleted nothing any more"
+        if found.recovery is not None:
+            how = f"{found.recovery:.1f} s, by {found.recovered_by}"
         facts.append(("recovery after space was freed", how))
     facts.append(("proof", _proof(found)))
     disk = "the nodes' file systems" if found.room is None else f"watermarks {' '.join(numbers.size(found.room))} away"

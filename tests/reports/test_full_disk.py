@@ -84,6 +84,7 @@ def test_a_load_that_was_stopped(tmp_path: Path) -> None:
             "600,000 of 600,000 documents were taken (100 %): no disk stopped the load.",
         ),
         ({"recovery": None, "recovered_by": None}, "none was taken again after space was freed"),
+        ({"recovery": None, "recovered_by": None, "freed": False}, "the cluster deleted nothing any more"),
         ({"lost": 3}, "3 of 377,000 acknowledged documents are lost."),
         ({"counted": 376990}, "10 of 377,000 acknowledged documents are lost."),
         (

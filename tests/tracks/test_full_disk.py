@@ -120,7 +120,7 @@ def test_a_full_disk_stops_the_load_and_lets_it_go_on(tmp_path: Path) -> None:
     """25 of 60 documents are taken, others refused in the node's words; without the ballast more are taken."""
     client = SmallDisk()
     line = raced(tmp_path, client)
-    assert (line["offered"], line["stopped"], line["recovered_by"]) == (DOCUMENTS, True, "itself")
+    assert (line["offered"], line["stopped"], line["freed"], line["recovered_by"]) == (DOCUMENTS, True, True, "itself")
     assert line["taken"] == FULL_AT
     (refusal,) = line["refusals"]
     assert (refusal["status"], refusal["kind"], refusal["reason"]) == (429, BLOCKED["type"], BLOCKED["reason"])
@@ -179,6 +179,21 @@ def test_a_shard_that_stays_dead_has_lost_everything(tmp_path: Path) -> None:
     assert (line["acknowledged"], line["counted"], line["lost"]) == (25, None, 25)
     (tmp_path / "reported").mkdir()
     assert raced(tmp_path / "reported", DeadShard(stays_full=True), failed_proof="report")["lost"] == 25
+
+
+class NoMaster(SmallDisk):
+    """A node that has not even room for the state of its cluster once its disk is full."""
+
+    async def delete(self, index: str) -> None:
+        if len(self.stored) >= FULL_AT:
+            raise elasticsearch.ApiError("master_not_discovered_exception", meta(503), {"error": "no master"})
+        await super().delete(index)
+
+
+def test_a_disk_that_is_full_to_its_last_byte(tmp_path: Path) -> None:
+    """Nothing can be deleted: the race comes to its figures all the same, which say so."""
+    line = raced(tmp_path, NoMaster())
+    assert (line["stopped"], line["freed"], line["recovery"], line["lost"]) == (True, False, None, 0)
 
 
 class Particular(SmallDisk):

@@ -320,11 +320,15 @@ async def _recover(
     refusals = [
         vars(one) | {"first": round(one.first, 3), "last": round(one.last, 3)} for one in seen.refusals.values()
     ]
-    found: dict[str, Any] = {"refusals": refusals, "recovery": None, "recovered_by": None}
+    found: dict[str, Any] = {"refusals": refusals, "recovery": None, "recovered_by": None, "freed": False}
     if not told["stopped"]:
         return found
     before, taken = seen.now, len(seen.acknowledged)
-    await delete_own(es, ballast)
+    try:
+        await delete_own(es, ballast)
+    except (elasticsearch.ApiError, elasticsearch.TransportError):  # full to its last byte: there may be no master
+        return found
+    found["freed"] = True
     patience, by = 4 * params["patience"], "itself"
     bulks = params["plan"].bulks(params["bulk-size"])
     done = seen.acknowledged | seen.hopeless
