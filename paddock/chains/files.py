@@ -277,7 +277,8 @@ def _content(path: Path, name: str, file: Path, told: Mapping[str, Any]) -> dict
     if told.get("quick"):
         if not quick:
             raise FileError(path, f"the step '{name}' has 'quick', but {file.name} has no quick form: leave it out.")
-        content = _narrowed(path, name, content, quick)
+        # Whom the step names takes part, whether the quick form has them or not.
+        content = _narrowed(path, name, content, {key: one for key, one in quick.items() if key not in told})
         content |= {key: value for key, value in quick.items() if key not in ("contenders", "grid", "deviations")}
     content = _narrowed(path, name, content, told)
     changes = _with_places(told.get("changes", {}), path)

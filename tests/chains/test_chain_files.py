@@ -15,11 +15,11 @@ from paddock.chains import ChainOptions
 from paddock.chains.carrying import carried_into
 from paddock.chains.command import TUNE, chain_for
 from paddock.chains.definitions import final_content, read_step, tournament_options
-from paddock.chains.files import chain_names, read_chain
+from paddock.chains.files import chain_names, find_chain_file, read_chain
 from paddock.chains.model import FINAL, Settings
 from paddock.errors import FileError, UsageError
 from paddock.race import RaceOptions
-from paddock.structured_files import load_schema
+from paddock.structured_files import load_schema, read_yaml
 
 Write = Callable[..., Path]
 
@@ -43,6 +43,10 @@ def test_shipped_chains_are_read(name: str) -> None:
         chain, _ = read_chain(name, ChainOptions(track=track))
         assert chain.final is not None
         assert {one.content["track"] for one in chain.steps} == {track or "apache"}
+    quick, _ = read_chain(name, ChainOptions(quick=True))
+    for told, step in zip(read_yaml(find_chain_file(name), "chain")["steps"], quick.steps, strict=True):
+        if "contenders" in told:  # whether or not the quick form of its tournament has them
+            assert [one["name"] for one in step.content["contenders"]] == told["contenders"]
 
 
 def test_tune_takes_the_chain_for_its_minutes() -> None:
