@@ -6,7 +6,10 @@ import platform
 import socket
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
 
 import psutil
 
@@ -20,6 +23,8 @@ from paddock.rally.request import RaceRequest
 ACTOR_PORT = 1900
 # How long a Rally that has just finished may take to shut down its actors (rally.py: 3 s + 15 s).
 SHUTDOWN_SECONDS = 30.0
+# How long the kernel keeps the port of a connection that has ended (TIME_WAIT, include/net/tcp.h: 60 s), and some air.
+PORT_SECONDS = 75.0
 # The node's installation, its logs and some air; the index comes on top.
 INSTALLATION_BYTES = 500 * 2**20
 _PURPOSES = ((0, "HTTP"), (TRANSPORT_OFFSET, "transport"))
@@ -49,23 +54,46 @@ def check_words(words: list[str]) -> None:
             )
 
 
-def check_ports(request: RaceRequest) -> None:
-    """Check that the node's HTTP and transport ports are free.
+def check_ports(request: RaceRequest, say: Callable[[str], None], patience: float = PORT_SECONDS) -> None:
+    """Check that the HTTP and transport ports of the nodes are free; wait for those on which nobody listens.
+
+    The kernel takes the client's end of any connection from a range in which these ports are, and keeps it for a minute
+    after the connection's end.
 
     :raises MachineError: if one is taken; Rally would only say "pid file not available" after a minute.
     """
+    deadline = time.monotonic() + patience
     ports = [request.http_port] if request.provisions else [node.http_port for _, node in started(request.clusters)]
     for port, purpose in ((port + offset, what) for port in ports for offset, what in _PURPOSES):
-        holder = port_holder(port)
-        if holder is not None:
-            raise MachineError(
-                f"Port {port}, which the node needs for {purpose}, is taken by {holder}: "
-                f"end that, or choose another with --port (every node takes one and the one 100 above)."
-            )
+        said = False
+        while holder := port_holder(port):
+            if holder.listens or time.monotonic() > deadline:
+                raise MachineError(
+                    f"Port {port}, which the node needs for {purpose}, is taken by {holder}: "
+                    f"end that, or choose another with --port (every node takes one and the one 100 above)."
+                )
+            if not said:
+                say(f"Waiting for port {port}, which is taken by {holder} ...")
+                said = True
+            time.sleep(0.3)
 
 
-def port_holder(port: int) -> str | None:
-    """Who listens on that port of the loopback interface, for a sentence; None if it is free."""
+@dataclass(frozen=True)
+class PortHolder:
+    """Who has a port; as text, for a sentence.
+
+    :param listens: whether it is there to stay; a connection that only happens to have the port ends sooner or later.
+    """
+
+    words: str
+    listens: bool
+
+    def __str__(self) -> str:
+        return self.words
+
+
+def port_holder(port: int) -> PortHolder | None:
+    """Who has that port of the loopback interface; None if a node can have it."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -74,11 +102,22 @@ def port_holder(port: int) -> str | None:
         except OSError:
             pass
     try:
-        for connection in psutil.net_connections("tcp"):
-            if connection.laddr and connection.laddr.port == port and connection.status == psutil.CONN_LISTEN:
-                return f"{psutil.Process(connection.pid).name()} (process {connection.pid})"
+        holding = [one for one in psutil.net_connections("tcp") if one.laddr and one.laddr.port == port]
     except (psutil.Error, OSError, ValueError):
-        pass
+        return PortHolder("another process", listens=True)
+    listening = [one for one in holding if one.status == psutil.CONN_LISTEN]
+    if listening or not holding:
+        return PortHolder(_process_of(listening), listens=bool(listening))
+    if all(one.status == psutil.CONN_TIME_WAIT for one in holding):
+        return PortHolder("a connection that has ended within the last minute", listens=False)
+    return PortHolder(f"a connection of {_process_of(holding)}", listens=False)
+
+
+def _process_of(connections: Sequence[Any]) -> str:
+    """The first process that is told: those of other users are not."""
+    for pid in (one.pid for one in connections if one.pid is not None):
+        with suppress(psutil.Error):
+            return f"{psutil.Process(pid).name()} (process {pid})"
     return "another process"
 
 

@@ -80,7 +80,7 @@ def run_race_alone(
         preflight.wait_for_others(say, daemon=True)
     else:
         preflight.wait_for_others(say)
-    preflight.check_ports(request)
+    preflight.check_ports(request, say)
     preflight.check_disk(request, corpus_bytes)
     output = race_records(request.race_id) / "rally-output.txt"
     processes = RaceProcesses(request.race_id)

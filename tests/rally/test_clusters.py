@@ -127,7 +127,33 @@ def test_ports_of_all_nodes_are_looked_at() -> None:
         taken.listen()
         port = taken.getsockname()[1]
         with pytest.raises(MachineError, match=f"Port {port}, which the node needs for HTTP, is taken by"):
-            preflight.check_ports(a_request(two_clusters(port - 2)))
+            preflight.check_ports(a_request(two_clusters(port - 2)), print)
+
+
+def test_a_port_that_a_connection_happens_to_have_is_waited_for() -> None:
+    """The client's end of a connection, open or just ended, keeps a node from its port, but not for long."""
+    import socket
+
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+        client = socket.create_connection(server.getsockname())
+        accepted, _ = server.accept()
+        port = client.getsockname()[1]
+        holder = preflight.port_holder(port)
+        assert holder is not None
+        assert not holder.listens
+        assert str(holder).startswith("a connection of ")
+        client.close()
+        accepted.close()
+    said: list[str] = []
+    (cluster, _), nodes = two_clusters(), number_nodes({"default": 1}, port)
+    request = a_request((replace(cluster, nodes=nodes["default"]),))
+    with pytest.raises(MachineError, match=f"Port {port}, .* by a connection that has ended within the last minute"):
+        preflight.check_ports(request, said.append, patience=0.5)
+    assert said == [
+        f"Waiting for port {port}, which is taken by a connection that has ended within the last minute ..."
+    ]
 
 
 @pytest.fixture

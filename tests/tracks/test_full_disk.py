@@ -196,6 +196,25 @@ def test_a_disk_that_is_full_to_its_last_byte(tmp_path: Path) -> None:
     assert (line["stopped"], line["freed"], line["recovery"], line["lost"]) == (True, False, None, 0)
 
 
+class LateMaster(SmallDisk):
+    """A node that has a master again after a while."""
+
+    deletions = 0
+
+    async def delete(self, index: str) -> None:
+        self.deletions += 1
+        if self.deletions < 5:
+            raise elasticsearch.ApiError("master_not_discovered_exception", meta(503), {"error": "no master"})
+        await super().delete(index)
+
+
+def test_space_is_freed_once_there_is_a_master(tmp_path: Path) -> None:
+    """An administrator would try again, too; recovery counts from the moment at which space is free."""
+    line = raced(tmp_path, LateMaster())
+    assert (line["stopped"], line["freed"], line["recovered_by"], line["lost"]) == (True, True, "itself", 0)
+    assert line["recovery"] < 1
+
+
 class Particular(SmallDisk):
     """A node of which document 3 is not as its mapping has it."""
 

@@ -34,7 +34,8 @@ _DISK = "cluster.routing.allocation.disk.watermark."
 _POLL = {"cluster.info.update.interval": "10s"}  # how often nodes look at their disks; 30 s by default
 # Of a file system that is small, so that the flood stage comes before the last byte does.
 _SHARES = {f"{_DISK}low": "60%", f"{_DISK}high": "70%", f"{_DISK}flood_stage": "80%"}
-_BALLAST_SHARE = 0.3  # of the smallest file system of a data path
+# Of the smallest file system of a data path. Without it even a disk that was full is below the high watermark.
+_BALLAST_SHARE = 0.4
 _BALLAST_BYTES = 48 * 1024  # of random bytes in a document, which compress no further
 _BETWEEN_TRIES = 0.5  # seconds
 _LOOKED_FOR = 2000  # acknowledged documents in one request
@@ -324,12 +325,16 @@ async def _recover(
     if not told["stopped"]:
         return found
     before, taken = seen.now, len(seen.acknowledged)
-    try:
-        await delete_own(es, ballast)
-    except (elasticsearch.ApiError, elasticsearch.TransportError):  # full to its last byte: there may be no master
-        return found
-    found["freed"] = True
     patience, by = 4 * params["patience"], "itself"
+    while not found["freed"]:
+        try:
+            await delete_own(es, ballast)
+            found["freed"] = True
+        except (elasticsearch.ApiError, elasticsearch.TransportError):  # full to its last byte: there may be no master
+            if seen.now - before > patience:
+                return found
+            await asyncio.sleep(_BETWEEN_TRIES)
+    before = seen.now
     bulks = params["plan"].bulks(params["bulk-size"])
     done = seen.acknowledged | seen.hopeless
     missing = ({number: line for number, line in one.items() if number not in done} for one in bulks)
