@@ -9,26 +9,25 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from paddock import numbers, paths
+from paddock import paths
 from paddock.chains import ChainOptions, carrying, definitions, files, store
 from paddock.chains.model import (
     FAILED,
-    FINAL,
     HELD,
     INTERRUPTED,
     NO_WINNER,
     RACED,
     WON,
-    Chain,
     ChainResult,
     Outcome,
     Settings,
     Step,
     StepResult,
 )
-from paddock.chains.run import Hold, Preview, Task, preview, run, tuned
+from paddock.chains.preview import remarks, render_preview
+from paddock.chains.run import Hold, Task, preview, run, tuned
 from paddock.chains.store import Begun, ChainHistory, ChainJournal, StoredChain, tournament_begun_with
-from paddock.console import print_result, say, table
+from paddock.console import print_result, say
 from paddock.corpora.store import track_of
 from paddock.costs import Prices, read_prices
 from paddock.errors import FileError, Interrupted, MachineError, PaddockError, UsageError
@@ -47,7 +46,6 @@ from paddock.tournaments import TournamentOptions
 from paddock.tournaments.command import result_of, run_tournament, running_tournament
 from paddock.tournaments.durations import gather_experience
 from paddock.tournaments.model import FASTER, Result
-from paddock.tournaments.plan import resolvable
 from paddock.tournaments.races import Prepare
 from paddock.tournaments.store import BUDGET, FAILED_RACES
 
@@ -97,12 +95,13 @@ def run_chain(
     for step in chain.steps:
         if not step.tournament:  # mistakes in what it says show at once
             prepare(race_options(Task(step, Begun(step.name, 1, 0.0), None, chain.default, "chain", 0, options)), False)
+    shown = render_preview(chain, expected, remarks(chain, expected, options))
     if options.dry_run:
-        print_result(render_preview(chain, expected))
+        print_result(shown)
         return None
     with _only_one():
         stored = StoredChain(store.new_id(chain.name))
-        say(render_preview(chain, expected))
+        say(shown)
         stored.folder.mkdir(parents=True)
         journal = ChainJournal(stored.journal)
         seed = options.seed if options.seed is not None else time.time_ns() % _LARGEST_SEED
@@ -332,33 +331,3 @@ def _figures(race_id: str) -> dict[str, str]:
             if one.short in ("p50 ms", "p95 ms", "p99 ms") and not isinstance(one.figure, Missing):
                 found[f"{request.name}, {one.name}"] = one.text
     return found
-
-
-def render_preview(chain: Chain, expected: Preview) -> str:
-    """The steps with their minutes and what they can resolve, as text."""
-    rows = []
-    for step, minutes, plan in expected.steps:
-        given = numbers.NOTHING if minutes is None else f"{minutes:.0f}"
-        if plan is not None:
-            tournament = plan.tournament
-            form = f"{numbers.plural(tournament.starts, 'start')} of {numbers.plural(tournament.blocks, 'block')}"
-            names = ", ".join(one.name for one in tournament.contenders)
-            who = names if len(names) <= 60 else f"{len(tournament.contenders)} contenders"
-            rows.append([step.name, given, form, who, f"{minutes and resolvable(plan)}"])
-        else:
-            form = "no time for it" if minutes is None else "a race"
-            rows.append([step.name, given, form, "", ""])
-    lines = [f"{chain.name}: {chain.question}", ""]
-    lines.append(str(table(("step", "minutes", "form", "contenders"), [row[:4] for row in rows])))
-    lines.append("")
-    lines += [f"{row[0]}: {row[4]}" for row in rows if row[4]]
-    if expected.steps[-1][0].name == FINAL:
-        lines.append(f"{FINAL} is held if a step finds anything; its two are stand-ins here, until it is known what.")
-    if chain.study:
-        whole = sum(minutes or 0.0 for _, minutes, _ in expected.steps)
-        lines.append(f"About {whole:.0f} minutes in all; --resume goes on with what was cut off.")
-        return "\n".join(lines)
-    lines.append(
-        f"The budget is {chain.budget_minutes:g} minutes; what a step leaves of its own goes to those after it."
-    )
-    return "\n".join([*lines, *chain.notes])

@@ -36,7 +36,15 @@ from paddock.rally import preflight
 from paddock.rally.clusters import DEFAULT_CLUSTER, Cluster
 from paddock.rally.request import OPTIONS_FILE, OPTIONS_VARIABLE, ClientOptions, RaceRequest, read_client_options
 from paddock.sampling import Endpoint, check_cluster
-from paddock.tracks import Challenge, Track, check_distribution, check_parameters, copies_of_shards, load_track
+from paddock.tracks import (
+    Challenge,
+    Track,
+    check_distribution,
+    check_parameters,
+    copies_of_shards,
+    load_track,
+    parameters_of_others,
+)
 
 # Challenges that index the whole corpus into one index.
 _LOADS_ALL = ("ingest", "ingest-and-search", "growing-data")
@@ -88,6 +96,7 @@ def prepare(options: RaceOptions, fetch: bool = True, clusters: Sequence[Cluster
             f"leave data_stream out, or race a challenge that loads once, such as ingest or ingest-and-search."
         )
     check_replay(track, challenge, options.params, options.test_mode, None)
+    others = parameters_of_others(track, challenge.name, options.params)
     if "laps" in challenge.tasks:
         clients = options.params.get("bulk_indexing_clients") or DEFAULT_CLIENTS
         chosen = lap_parameters(options.params, options.further_arguments, clients)
@@ -102,11 +111,11 @@ def prepare(options: RaceOptions, fetch: bool = True, clusters: Sequence[Cluster
     if clusters:
         prepared = prepare_clusters(clusters, race_id, options.port, fetch)
         race = _on_clusters(options, track, challenge, race_id, prepared, fetch)
-        return replace(race, notes=(*shipped, *race.notes), prices=prices)
+        return replace(race, notes=(*others, *shipped, *race.notes), prices=prices)
     data_path = own_data_path(options.data_path, race_id)
     node_params = {**options.car_params, **({"data_paths": str(data_path)} if data_path else {})}
     combination, notes = _cars(options, node_params)
-    notes += shipped
+    notes += [*others, *shipped]
     client_options = ClientOptions()
     if options.target_hosts:
         client_options = read_client_options(options.client_options, hosts=options.target_hosts)

@@ -133,6 +133,20 @@ class Proof:
 
 
 @dataclass(frozen=True)
+class Empty:
+    """Queries whose answer had no hit, which are fast whatever the index is like.
+
+    :param answered: queries that were answered with a number of hits, ``queries`` of them with 0.
+    :param found_before: of those, how many had found something when they were recorded, and ``names``, theirs.
+    """
+
+    answered: int
+    queries: int
+    found_before: int
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Replay:
     """A whole replay; times in seconds since it began.
 
@@ -149,6 +163,7 @@ class Replay:
     :param bulk_wait: how long at most a document waited until the last one of its bulk was due.
     :param streams: documents first, then all queries, then those of each name if there are several.
     :param warm_up: documents and queries of the warm-up.
+    :param empty: None where no query was answered with a number of hits.
     """
 
     origin: str
@@ -173,6 +188,7 @@ class Replay:
     queries: tuple[ReplayPoint, ...]
     proof: Proof | None
     of_today: int = 0
+    empty: Empty | None = None
 
     @property
     def behind(self) -> float:
@@ -237,7 +253,16 @@ def _replay(
         queries=_points(asked["asked"], queries) if asked else (),
         proof=_proof(proof) if proof else None,
         of_today=asked.get("of_today", 0) if asked else 0,
+        empty=_empty(queries),
     )
+
+
+def _empty(queries: Sequence[Mapping[str, Any]]) -> Empty | None:
+    answered = [line for line in queries if line["success"] and line.get("hits") is not None]
+    nothing = [line for line in answered if not line["hits"]]
+    before = [line for line in nothing if line.get("recorded_hits")]
+    names = tuple(sorted({line["name"] for line in before}))
+    return Empty(len(answered), len(nothing), len(before), names) if answered else None
 
 
 def _streams(lines: Sequence[Mapping[str, Any]]) -> Iterable[Stream | None]:
@@ -313,73 +338,3 @@ def _proof(line: Mapping[str, Any]) -> Proof:
         examples=tuple(line["examples"]),
         parts=tuple(line["parts"]),
     )
-
-
-def told(replay: Replay) -> list[tuple[str, str]]:
-    """What a terminal and a report say of it: names, and a few words each."""
-    span = f"{replay.origin} to {replay.until}, {replay.factor:g} times as fast as recorded"
-    facts = [("replayed", span)]
-    sent = f"{replay.answered:,} of {replay.scheduled:,} documents, {replay.indexed:,} indexed"
-    asked = sum(one.items for one in (*replay.streams, *replay.warm_up) if one.kind == QUERIES)
-    if replay.scheduled_queries:
-        sent += f"; {asked:,} of {replay.scheduled_queries:,} queries"
-    facts.append(("sent", sent))
-    facts.append(("rate asked", f"{numbers.figure(replay.scheduled / replay.due if replay.due else None)} docs/s"))
-    reached = replay.indexed / replay.ended if replay.ended else None
-    facts.append(("rate reached", f"{numbers.figure(reached)} docs/s, until the last answer"))
-    facts.append(
-        (
-            "behind",
-            f"{numbers.figure(replay.furthest)} s at most when sending; the last answer came "
-            f"{numbers.figure(max(replay.behind, 0.0))} s after the last request was due",
-        )
-    )
-    facts += [(f"latency of {one.label}", lateness_text(one.latency)) for one in replay.streams]
-    facts += [
-        (f"... in the first {replay.warmup:g} s", f"{one.name}: {lateness_text(one.latency)}") for one in replay.warm_up
-    ]
-    facts += [
-        ("failed", f"{one.failed:,} {one.name}")
-        for one in (*replay.warm_up, *replay.streams)
-        if one.failed and one.kind != NAMED
-    ]
-    return facts
-
-
-def lateness_text(one: Lateness) -> str:
-    """All four, in milliseconds."""
-    shown = (("p50", one.p50), ("p95", one.p95), ("p99", one.p99), ("max", one.maximum))
-    return ", ".join(f"{name} {numbers.figure(value)}" for name, value in shown) + " ms"
-
-
-def decisions(replay: Replay) -> list[str]:
-    """What had to be decided about times that say too little, a sentence each."""
-    found = []
-    if replay.bulk_wait:
-        found.append(
-            f"Documents waited up to {numbers.figure(1000 * replay.bulk_wait)} ms until the last one of their bulk was "
-            f"due; that is a shipper's time and not in their latency (bulks_per_second)."
-        )
-    if replay.disordered:
-        found.append(
-            f"{replay.disordered:,} documents of the file are older than one before them; all were sent in the order "
-            f"of their times."
-        )
-    if replay.without_time:
-        found.append(
-            f"{replay.without_time:,} documents of the file have no time that can be read; each was due with the one "
-            f"before it."
-        )
-    if replay.whole_seconds:
-        found.append("Times are no finer than a second; the documents of a second were spread evenly over it.")
-    if replay.of_today:
-        found.append(
-            f"{replay.of_today:,} queries have 'now' where it could not be replaced by the time at which they were "
-            f"asked, so there it was the time of the replay."
-        )
-    if replay.left_out:
-        found.append(
-            f"{replay.left_out:,} queries of the query log were left out: they were asked before or after the "
-            f"documents were logged."
-        )
-    return found

@@ -35,8 +35,9 @@ from paddock.race.full_disk import FullDisk, read_full_disk
 from paddock.race.load import LOAD_JOURNAL_FILE, journal_of
 from paddock.race.options import PreparedRace
 from paddock.race.over_time import SAMPLES_FILE, load_seconds, write_seconds
-from paddock.race.replay import Replay, decisions, read_replay, told
+from paddock.race.replay import Replay, read_replay
 from paddock.race.replay_check import LEAD, REPLAY_TASK
+from paddock.race.replay_sentences import render_replay
 from paddock.race.requests import possible_warmups, read_requests
 from paddock.race.resources import WINDOWS, Resources
 from paddock.race.shippers import pinned
@@ -259,23 +260,6 @@ def render(record: RaceRecord, width: int, colours: bool, replay: Replay | None 
             f"Repeat with plain Rally:\n{record.command}",
         ]
     )
-
-
-def render_replay(replay: Replay, width: int = 100, colours: bool = False) -> str:
-    """What a replay came to against its own times, and its restore proof."""
-    facts = told(replay)
-    room = max(len(name) for name, _ in facts) + 4
-    lines = [wrapped(text, width, f"  {name:<{room - 2}}", " " * room) for name, text in facts]
-    lines += [wrapped(text, width, "  ", "  ") for text in decisions(replay)]
-    found = [f"{styled('Replay, latency from when something was due', 'bold', colours)}", *lines]
-    if replay.proof:
-        sentence = wrapped(replay.proof.sentence, width, "  ", "  ")
-        found += [
-            "",
-            styled("Restore proof", "bold", colours),
-            styled(sentence, "red", colours) if replay.proof.problem else sentence,
-        ]
-    return "\n".join(found)
 
 
 @dataclass

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from paddock import numbers
-from paddock.race.replay import NAMED, Lateness, Proof, Replay, ReplayPoint, Stream, decisions, told
+from paddock.race.replay import NAMED, Lateness, Proof, Replay, ReplayPoint, Stream
+from paddock.race.replay_sentences import decisions, told
 from paddock.reports.document import Plot, Section, Table
 from paddock.reports.drawing import Panel, legend, linear, logarithmic, stacked
 

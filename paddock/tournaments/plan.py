@@ -153,7 +153,7 @@ def render_plan(plan: Plan, orders: bool = False) -> str:
     own = any(not ships(plan.tournament, one) for one in plan.tournament.contenders)
     if orders and not plan.headroom and own:
         lines += ["What the load driver alone can push is not measured yet: that is done before the first race."]
-    lines += [*_cautions(plan), f"Seed {plan.seed}.", ""]
+    lines += [*cautions(plan), f"Seed {plan.seed}.", ""]
     lines += ["Order:", *(_orders(plan, None if orders else _BLOCKS_SHOWN))]
     return "\n".join(lines)
 
@@ -270,7 +270,8 @@ def _schedule(plan: Plan) -> Iterator[str]:
         yield headroom_sentence(plan.headroom, _expected_rates(plan), expected=True)
 
 
-def _cautions(plan: Plan) -> Iterator[str]:
+def cautions(plan: Plan) -> Iterator[str]:
+    """What its reader should know before it is held, a sentence each; what may spoil it begins with "Caution:"."""
     tournament = plan.tournament
     left_out = len(plan.schedule) - plan.fits
     if plan.seconds[0] > tournament.budget_minutes * 60:

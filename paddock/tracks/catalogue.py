@@ -8,7 +8,7 @@ import importlib.metadata
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,12 +19,14 @@ from paddock.files import files_below, read_record, write_json
 from paddock.paths import TRACKS
 from paddock.plain_values import built, plain
 from paddock.structured_files import read_yaml
-from paddock.tracks.rendering import build_track, render_specification
+from paddock.tracks.rendering import build_track, challenges_naming, render_specification
 
 _DURATION = re.compile(r"-1|0|[0-9]+(nanos|micros|ms|s|m|h|d)")
 _SIZE = re.compile(r"-1|0|[0-9]+(\.[0-9]+)?(b|kb|mb|gb|tb|pb)", re.IGNORECASE)
 # What every track has to say of its own corpus.
 _CORPUS = ("corpus_file", "corpus_documents", "corpus_bytes")
+# Challenges in a sentence.
+_NAMED = 2
 # What of an ingest pipeline the client that Rally pins can send.
 _OF_PIPELINE = {"processors", "description", "on_failure", "version", "_meta"}
 # What values have to be, by the kinds of parameters.
@@ -222,6 +224,19 @@ def check_parameters(track: Track, values: Mapping[str, Any]) -> None:
                 f"(default {one.default_text.rstrip('.')}, unit: {one.unit})."
             )
     _check_combinations(known, values)
+
+
+def parameters_of_others(track: Track, challenge: str, names: Iterable[str]) -> list[str]:
+    """Sentences on parameters that only other challenges of the track look at."""
+    found = []
+    for name, others in challenges_naming(track.folder, names).items():
+        if others and challenge not in others:
+            named = [*sorted(others)[:_NAMED], *([f"{len(others) - _NAMED} others"] if len(others) > _NAMED else [])]
+            found.append(
+                f"The challenge '{challenge}' does not look at the track parameter {name}, which is there for the "
+                f"challenge {' and '.join(named)}."
+            )
+    return found
 
 
 def _problem(parameter: Parameter, value: Any) -> str | None:

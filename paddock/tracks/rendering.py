@@ -12,7 +12,7 @@ import io
 import json
 import re
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from paddock.files import files_below
 
 # Control characters cannot occur in JSON, so a mark is never mistaken for contents.
 _MARK = re.compile("\x01([0-9]+):([0-9]+)\x02")
+_COLLECTED = re.compile(r'rally\.collect\(parts="([^"]+)"\)')
 
 
 def render_specification(folder: Path, params: Mapping[str, Any]) -> tuple[dict[str, Any], set[str]]:
@@ -43,6 +44,32 @@ def index_mappings(folder: Path) -> dict[str, Any]:
     text = _checked_text(folder / "index.json", {}, loader.CompleteTrackParams())
     mappings: dict[str, Any] = json.loads(text)["mappings"]
     return mappings
+
+
+def challenges_naming(folder: Path, parameters: Iterable[str]) -> dict[str, set[str]]:
+    """The challenges whose templates name each parameter; all of them if that is what they share, such as the index.
+
+    :returns: parameter -> names of challenges, which are those of their files.
+    """
+    files = sorted((folder.parent.parent / "challenges").glob("*.json"))
+    shared = [
+        *folder.glob("*.json"),
+        *(folder / "operations").glob("*.json"),
+        *(folder.parent / "shared").glob("*.json"),
+    ]
+    everywhere = "".join(file.read_text(encoding="utf-8") for file in shared)
+    texts = {file.stem: everywhere + _with_parts(file) for file in files}
+    return {
+        name: {challenge for challenge, text in texts.items() if re.search(rf"\b{re.escape(name)}\b", text)}
+        for name in parameters
+    }
+
+
+def _with_parts(file: Path) -> str:
+    """A template and, behind it, those that it collects."""
+    text = file.read_text(encoding="utf-8")
+    collected = [one for pattern in _COLLECTED.findall(text) for one in sorted(file.parent.glob(pattern))]
+    return "".join([text, *(_with_parts(one) for one in collected)])
 
 
 def _contents(folder: Path) -> str:

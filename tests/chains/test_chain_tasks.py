@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from paddock.cars import Machine
 from paddock.chains import ChainOptions, command
 from paddock.chains.command import run_chain
 from paddock.chains.model import FAILED, FINAL, NO_WINNER, WON, ChainResult, Outcome, Settings
@@ -109,6 +111,21 @@ def test_a_preview_says_where_the_default_is_no_contender() -> None:
     """Before an hour is spent on what it is not compared with."""
     done = run_here("tune", "--dry-run", "--budget", "60", "--car", "4gheap")
     assert "No contender of 'heap' is the default configuration (cars 4gheap)" in done.stdout
+
+
+def test_a_preview_cautions_as_the_plans_of_its_tournaments_do() -> None:
+    """Once for all steps of which the same is to be said."""
+    done = run_here("tune", "--dry-run", "--budget", "45")
+    assert done.returncode == 0, done.stderr
+    assert "heap, index-buffer: Caution: laps are expected to take" in done.stdout
+
+
+def test_a_preview_says_what_this_machine_cannot_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The step, and the sentence that its tournament would be refused with; the others are planned all the same."""
+    monkeypatch.setattr("paddock.cars.this_machine", lambda: Machine(2 * 2**30, 1, None))
+    done = run_here("chain", "heap,bulk-size", "--dry-run", "--budget", "60")
+    assert done.returncode == 0, done.stderr
+    assert re.search("^heap: It cannot be held as it is: .* 2.0 GiB", done.stdout, re.MULTILINE)
 
 
 def test_a_chain_is_listed_and_has_its_page_made_anew() -> None:

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paddock.race.load import read_load
-from paddock.race.replay import Replay, decisions, lateness, read_replay, told
-from paddock.race.run import render_replay
+from paddock.race.replay import Replay, lateness, read_replay
+from paddock.race.replay_sentences import decisions, render_replay, told
 from paddock.reports.replay import replay_headline
 
 PLAN = {
@@ -145,6 +145,12 @@ def test_what_was_decided_is_told(tmp_path: Path) -> None:
     assert len(decisions(read(tmp_path, LINES))) == 4
     told_of_today = decisions(read(tmp_path, [PLAN, {**ASKED, "of_today": 2}, *LINES[2:]]))
     assert any(one.startswith("2 queries have 'now'") for one in told_of_today)
+    some = [query("a", 4.0, 4.0, 4.1, hits=0, recorded_hits=7), query("b", 4.1, 4.1, 4.2, hits=3, recorded_hits=9)]
+    (lost,) = (one for one in decisions(read(tmp_path, [*LINES[:6], *some])) if "found nothing" in one)
+    assert lost.startswith("1 of 2 queries found nothing here and had found documents when they were recorded (a):")
+    nobody_knows = [query("a", 4.0, 4.0, 4.1, hits=0), query("b", 4.1, 4.1, 4.2, hits=None)]
+    told_of_all = decisions(read(tmp_path, [*LINES[:6], *nobody_knows]))
+    assert any(one.startswith("None of the 1 queries found anything") for one in told_of_all)
     plain = {**PLAN, "without_time": 0, "disordered": 0, "whole_seconds": False}
     assert decisions(read(tmp_path, [plain, *LINES[2:6]])) == []
 

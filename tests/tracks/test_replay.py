@@ -144,6 +144,17 @@ def test_the_schedule_of_documents_and_queries_is_kept(tmp_path: Path) -> None:
     assert [(one.name, one.items) for one in replay.warm_up] == [("documents", 3), ("queries", 1)]
 
 
+@pytest.mark.parametrize(("body", "params"), [({"track_total_hits": False}, {}), ({}, {"track_total_hits": "false"})])
+def test_hits_that_nobody_counted_are_not_known(tmp_path: Path, body: dict[str, Any], params: dict[str, Any]) -> None:
+    """Rally says 0 of them, which would be taken for a query that finds nothing."""
+    journal, log = tmp_path / "load.jsonl", query_log(tmp_path, [0.5, 0.6])
+    first, second = (json.loads(line) for line in log.read_text().splitlines())
+    first |= {"body": {**first["body"], **body}, "params": params}
+    log.write_text(f"{json.dumps(first)}\n{json.dumps(second)}\n")
+    paced_race.run(track(tmp_path, [0, 1], load_journal=str(journal), query_log=str(log)), DOCUMENTS, beside=QUERIES)
+    assert [one["hits"] is None for one in lines_of(journal, "query")] == [True, False]
+
+
 class SlowSearches(FakeElasticsearch):
     """Answers the first search after 3 s, all others at once."""
 

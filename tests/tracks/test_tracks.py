@@ -16,6 +16,8 @@ from shared import registration
 from paddock import paths, tracks
 from paddock.errors import FileError, UsageError
 from paddock.paths import PROJECT
+from paddock.tracks import load_track, parameters_of_others, track_names
+from paddock.tracks.rendering import challenges_naming
 from tests.tracks.rendered import build, render
 
 DENSE: dict[str, Any] = {
@@ -234,6 +236,26 @@ def test_parameter_sources_are_asked(params: dict[str, Any], sentence: str) -> N
     """What only a parameter source can refuse is refused before a race, too."""
     with pytest.raises(FileError, match=sentence):
         render(tracks.load_track("apache"), params)
+
+
+def test_parameters_of_other_challenges_are_told() -> None:
+    """Of a template, of a part that it collects and of the index; what no challenge names is another's to refuse."""
+    track = load_track("apache")
+    (told,) = parameters_of_others(track, "ingest", ["replay_factor", "refresh_interval", "conflicts", "nobody"])
+    assert told == (
+        "The challenge 'ingest' does not look at the track parameter replay_factor, which is there for the challenge "
+        "replay."
+    )
+    (told,) = parameters_of_others(track, "replay", ["target_throughput", "replay_factor", "document_count"])
+    assert told.endswith("target_throughput, which is there for the challenge full-disk and ingest and 3 others.")
+    assert not parameters_of_others(track, "settings", ["lap_documents", "levels", "bulk_size", "index_settings"])
+
+
+@pytest.mark.parametrize("name", track_names())
+def test_every_challenge_is_a_file_of_its_name(name: str) -> None:
+    """By which the parameters that it looks at are known."""
+    known = challenges_naming(load_track(name).folder, ["bulk_size"])["bulk_size"]
+    assert known == {one.name for one in load_track(name).challenges}
 
 
 def test_folder_without_a_track_is_no_track(tracks_copy: Path) -> None:

@@ -264,7 +264,9 @@ class ReplayQueries(_ReplaySource):
         """Which query it was, what it found, and what it had found and taken when it was recorded."""
         query = self._queries[number]
         recorded = {"recorded_ms": query.took_ms, "recorded_hits": query.hits}
-        said = {"took": meta.get("took"), "hits": meta.get("hits")}
+        # Rally says 0 where nobody asked for the number.
+        counted = {"track_total_hits": True, **query.params, **query.body}["track_total_hits"]
+        said = {"took": meta.get("took"), "hits": None if counted in (False, "false") else meta.get("hits")}
         return {"kind": "query", "line": query.line, "name": query.name, **said, **recorded}
 
     def plan(self) -> dict[str, Any]:
