@@ -126,10 +126,12 @@ def moment(seconds: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A duration in seconds, minutes or hours and minutes."""
+    """A duration in seconds, minutes, hours and minutes, or days."""
     if seconds < 120:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)
+    if minutes >= 2880:
+        return f"{minutes / 1440:,.0f} days"
     return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"
 
 

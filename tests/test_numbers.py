@@ -53,3 +53,9 @@ def test_sizes(size: int, text: tuple[str, str]) -> None:
 def test_a_share_that_is_not_zero_does_not_look_like_zero(share: float, text: str) -> None:
     """One failed request in a hundred thousand is still a failed request."""
     assert numbers.percent(share) == (text, "%")
+
+
+def test_durations_are_told_in_what_they_are_counted_in() -> None:
+    """Seconds up to two minutes, minutes up to two hours, days from two on."""
+    told = [numbers.duration(seconds) for seconds in (119, 120, 7199, 7200, 2 * 86400 - 60, 2 * 86400, 365 * 86400)]
+    assert told == ["119 s", "2 min", "2 h 0 min", "2 h 0 min", "47 h 59 min", "2 days", "365 days"]

@@ -51,7 +51,7 @@ from paddock.tournaments.store import BUDGET, FAILED_RACES
 
 _LARGEST_SEED = 2**31 - 1000
 # The shipped chains of ./inv tune, and the minutes from which on each is the one to take.
-TUNE: Mapping[str, float] = {"tune-coffee": 0.0, "tune-hour": 30.0, "tune-night": 300.0}
+TUNE: Mapping[str, float] = {"tune-coffee": 0.0, "tune-hour": 40.0, "tune-night": 300.0}
 Keep = Callable[[Result], object]
 
 

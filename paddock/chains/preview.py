@@ -61,7 +61,7 @@ def render_preview(chain: Chain, expected: Preview, remarks: Sequence[str] = ())
         lines.append(f"{FINAL} is held if a step finds anything; its two are stand-ins here, until it is known what.")
     if chain.study:
         whole = sum(minutes or 0.0 for _, minutes, _ in expected.steps)
-        lines.append(f"About {whole:.0f} minutes in all; --resume goes on with what was cut off.")
+        lines.append(f"About {numbers.plural(round(whole), 'minute')} in all; --resume goes on with what was cut off.")
         return "\n".join([*lines, *remarks])
     lines.append(
         f"The budget is {chain.budget_minutes:g} minutes; what a step leaves of its own goes to those after it."

@@ -20,6 +20,8 @@ REPLAY_QUERIES = "replay-queries"
 QUERY_LOG = "query_log"
 # Seconds between its start and the beginning of the replay (tracks/shared/replay_clock.py).
 LEAD = 2.0
+# Seconds; a replay may begin before its first document, but not to wait for most of its time.
+_LONGEST_WAIT = 60.0
 
 
 def with_query_log(options: RaceOptions) -> RaceOptions:
@@ -67,7 +69,12 @@ def check_replay(
         archive = sources[REPLAY_TASK].archive
     except RallyError as error:
         raise UsageError(str(error)) from None
-    seconds = max(moments[-1] for moments in due.values())
+    seconds, first = (choose(moments[end] for moments in due.values()) for choose, end in ((max, -1), (min, 0)))
+    if first > max(seconds / 2, _LONGEST_WAIT):
+        raise UsageError(
+            f"The replay would wait for {numbers.duration(first)} until the first document is due, because replay_from "
+            f"is so long before it: name a later time, or leave it out."
+        )
     asked = due.get(REPLAY_QUERIES, ())
     today = sources[REPLAY_QUERIES].of_today if asked else ()
     sent = numbers.plural(archive.documents, "document")

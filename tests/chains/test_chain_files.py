@@ -51,7 +51,7 @@ def test_shipped_chains_are_read(name: str) -> None:
 
 def test_tune_takes_the_chain_for_its_minutes() -> None:
     """A coffee, an hour, a night."""
-    assert [chain_for(one) for one in (1, 10, 29, 30, 60, 299, 300, 480)] == [
+    assert [chain_for(one) for one in (1, 10, 39, 40, 60, 299, 300, 480)] == [
         *["tune-coffee"] * 3,
         *["tune-hour"] * 3,
         *["tune-night"] * 2,

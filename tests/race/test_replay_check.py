@@ -85,6 +85,10 @@ def test_queries_that_ask_of_today_are_told(corpus: CorpusRecord, tmp_path: Path
             {"replay_from": "2026-01-05T22:00:00Z"},
             r"^No document of two-hours-7200.json is from 2026-01-05T22:00:00Z to its",
         ),
+        (
+            {"replay_from": "2025-01-05T20:00:00Z"},
+            r"^The replay would wait for 36\d days until the first document is due, because replay_from is so long",
+        ),
     ],
 )
 def test_a_replay_of_nothing_is_refused(corpus: CorpusRecord, params: dict[str, Any], sentence: str) -> None:
