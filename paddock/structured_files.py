@@ -24,6 +24,8 @@ _KINDS = {
     "object": "an object of names and values",
     "null": "nothing",
 }
+# What its bounds of numbers are called.
+_BOUNDS = {"minimum": "at least", "maximum": "at most", "exclusiveMinimum": "more than"}
 # libyaml's parser takes a tenth of the time, where PyYAML has been built with it.
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -128,7 +130,26 @@ def _problem(error: jsonschema.ValidationError) -> str:
         unquoted = "string" in wanted and isinstance(error.instance, int | float)
         remedy = ": put it into quotes" if unquoted else ""
         return f"'{error.absolute_path[-1]}' must be {kinds}, but is {error.instance!r}{remedy}"
+    if error.validator == "dependencies":
+        lacking = ((key, one) for key, needed in error.validator_value.items() for one in needed)
+        key, one = next((key, one) for key, one in lacking if key in error.instance and one not in error.instance)
+        return f"the key '{key}' needs the key '{one}' beside it"
+    if error.absolute_path and (wanted := _wanted(error)):
+        return f"'{error.absolute_path[-1]}' must be {wanted}, but is {error.instance!r}"
     return str(error.message)
+
+
+def _wanted(error: jsonschema.ValidationError) -> str | None:
+    """What a value must be, if it is of the right type and wrong all the same; None where the schema alone can tell."""
+    bound = error.validator_value
+    if error.validator in _BOUNDS:
+        return f"{_BOUNDS[error.validator]} {bound:g}"
+    if error.validator == "enum":
+        *others, last = map(str, bound)
+        return f"{', '.join(others)} or {last}" if others else last
+    if error.validator == "pattern" and (described := error.schema.get("description")):
+        return f"{described[:1].lower()}{described[1:].rstrip('.')}"
+    return None
 
 
 def _line_of(root: yaml.Node | None, keys: Iterable[Any]) -> int | None:

@@ -14,8 +14,11 @@ SCHEMA = {
     "type": "object",
     "required": ["name"],
     "additionalProperties": False,
+    "dependencies": {"share": ["kind"]},
     "properties": {
-        "name": {"type": "string"},
+        "name": {"type": "string", "pattern": "^[a-z]+$", "description": "A word of small letters."},
+        "share": {"type": "number", "minimum": 0, "exclusiveMinimum": -1, "maximum": 1},
+        "kind": {"enum": ["page", "asset"]},
         "list": {"type": "array", "items": {"type": "object", "properties": {"size": {"type": "integer"}}}},
     },
 }
@@ -50,8 +53,13 @@ def test_a_good_file_is_read(tmp_path: Path) -> None:
         ("name: x\nlist: [1\n", 3, "not valid YAML"),
         ("name: x\nname: y\n", 2, "'name' stands here twice"),
         ("name: x\nlist:\n- size: 1\n- size: big\n", 4, "'size' must be a whole number, but is 'big'"),
-        ("name: x\nsize: 3\n", 2, "the key 'size' is not known here; there are list, name"),
+        ("name: x\nsize: 3\n", 2, "the key 'size' is not known here; there are kind, list, name, share"),
         ("list: []\n", 1, "the key 'name' is missing"),
+        ("name: X\n", 1, "'name' must be a word of small letters, but is 'X' (at 'name')"),
+        ("name: x\nkind: page\nshare: -0.5\n", 3, "'share' must be at least 0, but is -0.5"),
+        ("name: x\nkind: page\nshare: 2\n", 3, "'share' must be at most 1, but is 2"),
+        ("name: x\nkind: other\n", 2, "'kind' must be page or asset, but is 'other'"),
+        ("name: x\nshare: 0.5\n", 1, "the key 'share' needs the key 'kind' beside it"),
         ("name: x\n\tlist: []\n", 2, "not valid YAML"),
     ],
 )

@@ -201,7 +201,7 @@ def test_broken_parameter_file_names_the_line(tracks_copy: Path) -> None:
     """A mistake in parameters.yml itself is located."""
     path = tracks_copy / "shared" / "parameters.yml"
     path.write_text(path.read_text(encoding="utf-8").replace("type: integer", "type: whole", 1), encoding="utf-8")
-    with pytest.raises(FileError, match=r"parameters\.yml:\d+: 'whole' is not one of"):
+    with pytest.raises(FileError, match=r"parameters\.yml:\d+: 'type' must be integer, .* or list, but is 'whole'"):
         read_parameters("apache", tracks_copy)
 
 
