@@ -13,7 +13,7 @@ from typing import Any
 from paddock import numbers
 from paddock.errors import FileError, UsageError
 from paddock.files import replacing
-from paddock.imports import QueryImportOptions
+from paddock.imports import DEFAULT_ZONE, QueryImportOptions
 from paddock.imports.options import expanded
 from paddock.imports.slow_log import NoSlowLine, Search, SlowLine, read_slow_line, searches, stream_of, time_text
 from paddock.imports.sources import Source, open_sources
@@ -31,6 +31,7 @@ class QueryImport:
     :param lines: of search slow logs, and ``others``, lines of something else.
     :param elsewhere: lines of indices that were not asked for, and ``hidden``, of those of Elasticsearch and Kibana.
     :param bad: lines that could not be read, with the first of them.
+    :param zoneless: lines whose time has no zone, which were taken for ``zone``, as the options name it.
     :param without_point: searches of a point in time, which is over, and which now ask the index.
     """
 
@@ -44,6 +45,8 @@ class QueryImport:
     hidden: int = 0
     bad: int = 0
     first_bad: str = ""
+    zone: str = DEFAULT_ZONE
+    zoneless: int = 0
     without_point: int = 0
     indices: Counter[str] = field(default_factory=Counter)
 
@@ -58,6 +61,11 @@ class QueryImport:
             said.append(f"  and {len(self.indices) - _INDICES_SHOWN} more indices")
         if len(self.indices) > 1:
             said.append("All of them will ask the one index of the race: --index chooses.")
+        if self.zoneless:
+            said.append(
+                f"The times of {numbers.plural(self.zoneless, 'line')} have no zone and were taken for {self.zone} "
+                f"(--zone)."
+            )
         if self.without_point:
             said.append(
                 f"{self.without_point:,} asked a point in time, which is over; they will ask the index as it is."
@@ -86,7 +94,7 @@ def import_queries(options: QueryImportOptions) -> QueryImport:
     if target.exists() and (target.is_dir() or not options.force):
         raise UsageError(f"--output would overwrite {target}: name another file, or replace it with --force.")
     names = expanded(options.files)
-    result = QueryImport(target)
+    result = QueryImport(target, zone=options.zone)
     found: list[SlowLine] = []
     for source in open_sources(names):
         for place, text in _lines(source):
@@ -109,6 +117,7 @@ def import_queries(options: QueryImportOptions) -> QueryImport:
         )
     asked = searches(found)
     result.lines, result.written = len(found), len(asked)
+    result.zoneless = sum(not line.zoned for line in found)
     result.first, result.last = asked[0].began, asked[-1].began
     for search in asked:
         result.indices.update({",".join(dict.fromkeys(map(stream_of, search.indices))): 1})

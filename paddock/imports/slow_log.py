@@ -45,6 +45,7 @@ class SlowLine:
     :param hits: documents that the shard found; None where it did not count all.
     :param shards: how many the search had.
     :param key: the same for all lines of one search.
+    :param zoned: whether its time had a zone.
     """
 
     began: int
@@ -55,6 +56,7 @@ class SlowLine:
     shards: int
     stats: str
     key: str
+    zoned: bool
 
 
 @dataclass
@@ -178,10 +180,11 @@ def _body(source: Any) -> Any:
 def _line(time: str, zone: tzinfo, logger: str, body: Any, said: Mapping[str, Any]) -> SlowLine:
     """The line of what was read of it: took, took_millis, total_hits and the like as texts or numbers."""
     texts = {name: str(said.get(name, "")) for name in (*_TEXTS, "total_shards", "stats", "search_type", "id")}
-    where, ended = _PLACE.search(texts["message"]), _moment(time, zone)
+    where, moment = _PLACE.search(texts["message"]), _moment(time)
     lasted = _lasted(texts["took"], texts["took_millis"])
-    if where is None or lasted is None or ended is None or not isinstance(body, dict):
+    if where is None or lasted is None or moment is None or not isinstance(body, dict):
         raise NoSlowLine("its index, its time, how long it took or what was asked cannot be read")
+    ended = round((moment if moment.tzinfo else moment.replace(tzinfo=zone)).timestamp() * MICROSECONDS)
     hits = re.fullmatch(r"(\d+)(?: hits)?", texts["total_hits"])
     shards = texts["total_shards"]
     # As text it has no quotes, and as JSON of 8.0 and later escaped ones.
@@ -199,6 +202,7 @@ def _line(time: str, zone: tzinfo, logger: str, body: Any, said: Mapping[str, An
         shards=int(shards) if shards.isdigit() else 1,
         stats=stats,
         key=json.dumps(asked, sort_keys=True),
+        zoned=moment.tzinfo is not None,
     )
 
 
@@ -223,18 +227,15 @@ def _lasted(took: str, millis: str) -> int | None:
     return int(millis) * 1000 if millis.isdigit() else None
 
 
-def _moment(text: str, zone: tzinfo) -> int | None:
-    """Microseconds since 1970 UTC."""
+def _moment(text: str) -> datetime | None:
     plain = text.replace(",", ".").replace("Z", "+00:00").replace(" ", "T")
     # Python 3.10 wants three or six digits of a second.
     plain = re.sub(r"\.(\d+)", lambda found: f".{found[1][:6]:0<6}", plain)
     plain = re.sub(r"([+-]\d\d)(\d\d)$", r"\1:\2", plain)
     try:
-        moment = datetime.fromisoformat(plain)
+        return datetime.fromisoformat(plain)
     except ValueError:
         return None
-    aware = moment if moment.tzinfo else moment.replace(tzinfo=zone)
-    return round(aware.timestamp() * MICROSECONDS)
 
 
 def time_text(at: int) -> str:

@@ -179,7 +179,7 @@ def line(
     began: int, shard: int, fetch: bool = False, key: str = "a", took: int = 1000, index: str = "logs"
 ) -> SlowLine:
     """A line that began then, in microseconds."""
-    return SlowLine(began, began + took, (index, shard, fetch), {}, 1, 2, "", key)
+    return SlowLine(began, began + took, (index, shard, fetch), {}, 1, 2, "", key, True)
 
 
 def test_lines_are_put_together_by_what_and_when() -> None:
@@ -207,6 +207,9 @@ def test_times_of_text_have_the_zone_that_is_said(tmp_path: Path) -> None:
     file = LOGS / "7.17.28.log.gz"
     (plain, _), (east, _) = converted(tmp_path, file), converted(tmp_path, file, zone="+02:00")
     assert plain.first - east.first == timedelta(hours=2) // timedelta(microseconds=1)
+    assert f"The times of {plain.lines} lines have no zone and were taken for UTC (--zone)." in plain.render()
+    assert "were taken for +02:00 (--zone)." in east.render()
+    assert "--zone" not in converted(tmp_path, LOGS / "9.2.4.json.gz")[0].render()
 
 
 def test_backing_indices_belong_to_their_stream() -> None:
