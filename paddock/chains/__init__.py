@@ -8,6 +8,7 @@ files      chain files (tournaments/chains/*.yml) -> chain; steps -> contents of
 carrying   what contenders differ in, what a winner brings, and how that gets into later steps
 budget     minutes -> a form of every step that fits, and what it can resolve
 store      chains on disk: the journal of every step, appended and fsynced; resume
+preview    a chain before it runs: its plan, and what speaks against it here
 run        steps in their order -> journal; who holds a tournament or a race is handed in
 command    ./inv chain, ./inv tune
 """
@@ -20,6 +21,7 @@ from typing import Annotated, Any
 
 from paddock.race import LARGEST_PORT
 from paddock.rally import DEFAULT_HTTP_PORT
+from paddock.tournaments import ContenderHosts, DataPaths
 
 
 @dataclass(frozen=True)
@@ -45,10 +47,6 @@ class ChainOptions:
     apart: Annotated[bool, "start contenders that differ at the node one after the other"] = False
     port: Annotated[int, "HTTP port of the node that is started (39200)", 1, LARGEST_PORT] = DEFAULT_HTTP_PORT
     data_path: Annotated[str | None, "put the node's data into a folder of its own in this one"] = None
-    data_paths: Annotated[
-        Mapping[str, Any], "contenders more, where data paths are compared: name:folder,name:folder"
-    ] = field(default_factory=dict)
-    contender_hosts: Annotated[
-        str | None, "a .yml file of clusters that are there, by the names of the contenders that are held on them"
-    ] = None
+    data_paths: DataPaths = field(default_factory=dict)
+    contender_hosts: ContenderHosts = None
     prices: Annotated[str | None, "a file of prices (docs/costs.md): what is compared costs in money, too"] = None

@@ -16,6 +16,7 @@ from paddock.console import print_result, say
 from paddock.errors import UsageError
 from paddock.race import LARGEST_PORT
 from paddock.rally import DEFAULT_HTTP_PORT
+from paddock.tournaments import ContenderHosts, DataPaths
 
 if TYPE_CHECKING:
     from paddock.command_line.lists import Listing
@@ -37,12 +38,8 @@ class StudyOptions:
     java: Annotated[str | None, "a Java's folder, a release such as 17, or embedded"] = None
     port: Annotated[int, "HTTP port of the node that is started (39200)", 1, LARGEST_PORT] = DEFAULT_HTTP_PORT
     data_path: Annotated[str | None, "put the nodes' data into a folder of its own in this one"] = None
-    data_paths: Annotated[
-        Mapping[str, Any], "contenders more, where data paths are compared: name:folder,name:folder"
-    ] = field(default_factory=dict)
-    contender_hosts: Annotated[
-        str | None, "a .yml file of clusters that are there, by the names of the contenders that are held on them"
-    ] = None
+    data_paths: DataPaths = field(default_factory=dict)
+    contender_hosts: ContenderHosts = None
     prices: Annotated[str | None, "a file of prices (docs/costs.md): what is compared costs in money, too"] = None
 
 

@@ -34,6 +34,11 @@ from typing import Annotated, Any
 from paddock.race import LARGEST_PORT
 from paddock.rally import DEFAULT_HTTP_PORT
 
+DataPaths = Annotated[Mapping[str, Any], "contenders more, where data paths are compared: name:folder,name:folder"]
+ContenderHosts = Annotated[
+    str | None, "a .yml file of clusters that are there, by the names of the contenders that are held on them"
+]
+
 
 @dataclass(frozen=True)
 class TournamentOptions:
@@ -75,10 +80,6 @@ class TournamentOptions:
         int, "HTTP port of the node that is started (39200); more nodes get those that follow", 1, LARGEST_PORT
     ] = DEFAULT_HTTP_PORT
     data_path: Annotated[str | None, "put the node's data into a folder of its own in this one"] = None
-    data_paths: Annotated[
-        Mapping[str, Any], "contenders more, where data paths are compared: name:folder,name:folder"
-    ] = field(default_factory=dict)
-    contender_hosts: Annotated[
-        str | None, "a .yml file of clusters that are there, by the names of the contenders that are held on them"
-    ] = None
+    data_paths: DataPaths = field(default_factory=dict)
+    contender_hosts: ContenderHosts = None
     prices: Annotated[str | None, "a file of prices (docs/costs.md): what contenders cost in money, too"] = None
