@@ -97,8 +97,8 @@ def contender_bottlenecks(
 
 
 def known_as(found: Bottleneck) -> str:
-    """What was saturated, in a few words; that nobody can tell where no lap was long enough."""
-    return found.named if found.end else "not known"
+    """What was saturated, in a few words; where nobody can tell, because no lap holds a whole sample, that."""
+    return found.named if found.end else "no whole sample"
 
 
 @dataclass(frozen=True)

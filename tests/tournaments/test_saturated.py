@@ -259,7 +259,7 @@ def test_laps_that_are_too_short_are_told_so() -> None:
     """No two samples within a lap: no name, but the figures that the laps themselves have."""
     turns = [Turn("a", 2.3 + 3 * n, 3.2 + 3 * n, record={"driver_cpu_seconds": 0.8}) for n in range(9)]
     found = look([*turns, Turn("b", 40.2, 46.2)], Machine({"default": within(high=0, low=1.99)}), ["a", "b"])
-    assert (found["a"].end, known_as(found["a"])) == (0.0, "not known")
+    assert (found["a"].end, known_as(found["a"])) == (0.0, "no whole sample")
     assert "the longest of which took 0.9 s; longer laps" in found["a"].sentence
     assert share(found["a"], DRIVER_CPU) == pytest.approx(0.8 / 0.9)
     assert share(found["a"], NODE_CPU) is None
@@ -270,7 +270,7 @@ def test_a_sampler_that_ended_early_is_no_short_lap() -> None:
     """Long laps without samples are told from short ones."""
     found = look(TURNS, Machine({"default": BUSY}, end=9), ["a", "b"])
     assert known_as(found["a"]) == NODE_CPU
-    assert known_as(found["b"]) == "not known"
+    assert known_as(found["b"]) == "no whole sample"
     assert "the sampler ended early" in found["b"].sentence
 
 
