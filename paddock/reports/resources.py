@@ -115,7 +115,8 @@ def saturated_section(result: Result) -> Section | None:
     unknown = dict.fromkeys(text for one in found.values() for text in one.unknown)
     text = (
         "Each contender by its own laps alone: samples are a second apart, and what counts is what came between two of "
-        "them that lie in the load of one lap. It names what to change first, not by how much that would help."
+        "them that lie in the load of one lap. Of several nodes or processes the one nearest to its limit is shown. It "
+        "names what to change first, not by how much that would help."
     )
     return Section("What was saturated", (text,), tables=(saturated_table(result),), items=(*told, *unknown))
 
@@ -129,20 +130,17 @@ def saturated_table(result: Result) -> Table:
         "shipper CPU": lambda one: one.kind == COMPONENT_CPU and one.of != _GENERATOR,
         "disk": lambda one: one.kind == DISK,
         "heap": lambda one: one.kind == HEAP_FULL,
-        "this machine's CPU": lambda one: one.kind == MACHINE_CPU,
+        "machine": lambda one: one.kind == MACHINE_CPU,
     }
     if not any(columns["shipper CPU"](each) for one in found.values() for each in one.suspects):
         del columns["shipper CPU"]
     rows = tuple(
-        (name, f"{one.end:.0f}", *(_nearest(one, asked) for asked in columns.values()), known_as(one))
+        (name, known_as(one), *(_nearest(one, asked) for asked in columns.values()), f"{one.end:.0f}")
         for name, one in found.items()
     )
-    caption = (
-        "Shares of what may be used, of several nodes or processes that of the one nearest to its limit; seconds of "
-        "load that were sampled"
-    )
-    headers = ("contender", "seconds", *columns, "saturated")
-    return Table(caption, headers, rows, tuple(range(1, len(headers) - 1)))
+    caption = "What was saturated in the laps of each contender, in shares of what may be used"
+    headers = ("contender", "saturated", *columns, "seconds seen")
+    return Table(caption, headers, rows, tuple(range(2, len(headers))))
 
 
 def saturated_in_words(result: Result) -> Iterator[str]:
