@@ -329,15 +329,15 @@ class _Watch:
         self._run.stored.stop_file(self._race.request.race_id).touch()
 
     def ended(self) -> None:
-        if self._sampler is not None:
-            self._sampler.stop()
-            if self._sampler.problem:
-                warn(f"The samples end early: {self._sampler.problem}")
         # The start for which nodes are still being started will be another race's.
         self._over, self._launch = True, None
         self._nodes.give_up()
         self._launcher.shutdown()
         self.tick()
+        if self._sampler is not None:
+            self._sampler.stop()
+            if self._sampler.problem:
+                warn(f"The samples end early: {self._sampler.problem}")
 
     def close(self) -> None:
         """The race has come to results: so has the start that was running, if it has all its laps."""

@@ -29,7 +29,7 @@ from paddock.race.bottleneck import (
     allowed,
     bottleneck_within,
 )
-from paddock.race.over_time import BUSIEST, DRIVER, PROCESSORS, OverTime, between_samples
+from paddock.race.over_time import BUSIEST, DRIVER, PROCESSORS, between_samples
 from paddock.race.shippers import pinned
 from paddock.rally.limited import launches, limits_file
 from paddock.sampling.records import Sample, read_circumstances, read_samples
@@ -39,7 +39,7 @@ from paddock.tournaments.store import Stored
 
 # Samples are a second apart: so many seconds of load hold two of them.
 _HOLDS_TWO = 2.0
-# Between the samples of two races, which are looked at as one row: nobody's lap reaches from one to the next.
+# Seconds between the samples of two laps, which are looked at as one row: no figure is of what lies between them.
 _APART = 1000.0
 _OTHERS = "processes that are none of its own, as the nodes of other contenders may be"
 
@@ -83,16 +83,12 @@ def contender_bottlenecks(
     beside = {race_id: recorded(race_id) for race_id in dict.fromkeys(race_id for race_id, _ in turns)}
     if not any(one.samples for one in beside.values()):
         return {}
-    seen: dict[tuple[tuple[str, str], ...], _Seen] = {}
     found = {}
     for contender in tournament.raced:
         own = [(race_id, record) for race_id, record in turns if record.lap.contender == contender.name]
-        places = tuple(dict.fromkeys((race_id, record.cluster) for race_id, record in own))
         if own:
-            if places not in seen:
-                seen[places] = _look({(race_id, name): beside[race_id] for race_id, name in places})
             params = {**tournament.track_params, **contender.track_params, "levels": [contender.level_object]}
-            found[contender.name] = _find(seen[places], own, pinned(params))
+            found[contender.name] = _find(own, beside, pinned(params))
     return found
 
 
@@ -101,57 +97,52 @@ def known_as(found: Bottleneck) -> str:
     return found.named if found.end else "no whole sample"
 
 
-@dataclass(frozen=True)
-class _Seen:
-    """The samples of some races of one cluster, one after the other.
+def _find(
+    own: Sequence[tuple[str, LapRecord]], beside: Mapping[str, Recorded], held: Sequence[Mapping[str, Any]]
+) -> Bottleneck:
+    """The bottleneck of a contender.
 
-    :param times: of the samples, in an order of their own.
-    :param shifts: by what is added to the steady clock of each race for that.
-    :param over: a figure between each two samples.
-    :param nodes: how many there are; 0 if none was seen.
-    :param told: circumstances and limits, by the names that nodes have here.
+    :param own: its laps that count, each with the race that it is of.
+    :param beside: what was recorded beside the races.
+    :param held: what its shipper is held to.
     """
-
-    times: Sequence[float]
-    shifts: Mapping[str, float]
-    over: OverTime | None
-    nodes: int
-    told: Sequence[Mapping[str, Any]]
-    limits: Sequence[Mapping[str, Any]]
-    processors: int
-
-
-def _look(places: Mapping[tuple[str, str], Recorded]) -> _Seen:
     rows: list[Sample] = []
-    shifts: dict[str, float] = {}
+    spans: list[tuple[int, int]] = []
     told: list[Mapping[str, Any]] = []
-    limits: list[Mapping[str, Any]] = []
-    most, processors = 0, 0
-    for (race_id, cluster), one in places.items():
-        known = [sample for sample in one.samples if sample.monotonic is not None]
+    limits = [*held]
+    nodes, seconds, processors = 0, 0.0, 0
+    for race_id, cluster in dict.fromkeys((race_id, record.cluster) for race_id, record in own):
+        one = beside[race_id]
         names = _called(
-            {node.name for sample in known for node in (sample.nodes or {}).values() if node.cluster == cluster}
+            {node.name for sample in one.samples for node in (sample.nodes or {}).values() if node.cluster == cluster}
         )
-        most = max(most, len(names))
-        end = rows[-1].seconds + _APART if rows else 0.0
-        shifts[race_id] = end - (known[0].monotonic or 0.0) if known else 0.0
-        rows += filter(None, (_of_cluster(sample, cluster, names, shifts[race_id]) for sample in known))
+        nodes = max(nodes, len(names))
+        known = [sample for sample in one.samples if _is_whole(sample, cluster, set(names))]
+        moments = [sample.monotonic or 0.0 for sample in known]
+        for record in (record for at, record in own if at == race_id and record.cluster == cluster and record.load):
+            begin, end = record.load or (0.0, 0.0)
+            first, last = bisect_left(moments, begin), bisect_right(moments, end)
+            if last - first > 1:
+                spans.append((len(rows), len(rows) + last - first - 1))
+                seconds += moments[last - 1] - moments[first]
+                # The steady clock of a machine that was started anew begins at zero again.
+                shift = rows[-1].seconds + _APART - moments[first] if rows else 0.0
+                rows += [_of_cluster(sample, cluster, names, shift) for sample in known[first:last]]
         for each in one.circumstances:
             if each.get("cluster") == cluster:
                 processors = int(each.get("processors") or 0)
-                nodes = {
-                    key: {**node, "name": names[node["name"]]}
-                    for key, node in each["nodes"].items()
-                    if node.get("name") in names
-                }
-                told.append({"nodes": nodes})
+                there = [node for node in each["nodes"].values() if node.get("name") in names]
+                told.append({"nodes": {node["name"]: {**node, "name": names[node["name"]]} for node in there}})
         limits += [{**each, "node": names[each["node"]]} for each in one.limits if each.get("node") in names]
-    over = between_samples(rows) if len(rows) > 1 else None
-    if over is not None:
-        # That of the drivers is in the records of the laps, of all machines.
-        series = tuple(one for one in over.series if (one.measure, one.component) != (BUSIEST, DRIVER))
-        over = replace(over, series=series)
-    return _Seen([row.seconds for row in rows], shifts, over, most, told, limits, processors)
+    records, may_use = [record for _, record in own], allowed(told, limits, processors)
+    if not spans:
+        return Bottleneck(0.0, 0.0, tuple(_recorded(records, nodes, None)), (), _too_short(records))
+    over = between_samples(rows)
+    # The busiest of the load driver's processes is in the records of the laps, of all machines.
+    over = replace(over, series=tuple(one for one in over.series if (one.measure, one.component) != (BUSIEST, DRIVER)))
+    sampled = any(over.one(PROCESSORS, name) for name in over.single_nodes)
+    further = tuple(_recorded(records, nodes, None if sampled else may_use))
+    return bottleneck_within(over, may_use, spans, (0.0, seconds), further, others=_OTHERS)
 
 
 def _called(names: set[str]) -> dict[str, str]:
@@ -167,41 +158,20 @@ def _natural(name: str) -> tuple[str, int]:
     return name[: len(name) - len(digits)], int(digits or 0)
 
 
-def _of_cluster(sample: Sample, cluster: str, names: Mapping[str, str], shift: float) -> Sample | None:
-    """The sample with the nodes of that cluster alone; None where not all of them are in it."""
+def _is_whole(sample: Sample, cluster: str, names: set[str]) -> bool:
+    """Whether all nodes of that cluster are in a sample, and when it was taken."""
+    nodes = (node for node in (sample.nodes or {}).values() if node.cluster == cluster and node.heap_bytes)
+    return sample.monotonic is not None and bool(names) and {node.name for node in nodes} == names
+
+
+def _of_cluster(sample: Sample, cluster: str, names: Mapping[str, str], shift: float) -> Sample:
+    """The sample with the nodes of that cluster alone, at a moment of its own."""
     nodes = {
         node_id: replace(node, name=names[node.name])
         for node_id, node in (sample.nodes or {}).items()
-        if node.cluster == cluster and node.heap_bytes
+        if node.cluster == cluster
     }
-    if {node.name for node in nodes.values()} != set(names.values()) or sample.monotonic is None:
-        return None
-    return replace(sample, seconds=sample.monotonic + shift, nodes=nodes, indices=None)
-
-
-def _find(seen: _Seen, own: Sequence[tuple[str, LapRecord]], held: Sequence[Mapping[str, Any]]) -> Bottleneck:
-    """The bottleneck of a contender.
-
-    :param own: its laps that count, each with the race that it is of.
-    :param held: what its shipper is held to.
-    """
-    spans, seconds = [], 0.0
-    for race_id, record in own:
-        if record.load is None:
-            continue
-        begin, end = (moment + seen.shifts[race_id] for moment in record.load)
-        first, last = bisect_left(seen.times, begin), bisect_right(seen.times, end) - 1
-        if last > first:
-            spans.append((first, last))
-            seconds += seen.times[last] - seen.times[first]
-    limits = allowed(seen.told, [*seen.limits, *held], seen.processors)
-    records = [record for _, record in own]
-    if seen.over is None or not spans:
-        further = tuple(_recorded(records, seen.nodes, None))
-        return Bottleneck(0.0, 0.0, further, (), _too_short(records))
-    sampled = any(seen.over.one(PROCESSORS, name) for name in seen.over.single_nodes)
-    further = tuple(_recorded(records, seen.nodes, None if sampled else limits))
-    return bottleneck_within(seen.over, limits, spans, (0.0, seconds), further, others=_OTHERS)
+    return replace(sample, seconds=(sample.monotonic or 0.0) + shift, nodes=nodes, indices=None)
 
 
 def _recorded(records: Sequence[LapRecord], nodes: int, limits: Allowed | None) -> Iterator[Suspect]:
@@ -243,5 +213,5 @@ def _too_short(records: Sequence[LapRecord]) -> str:
         )
     return (
         "What was saturated is not known: no two samples were taken within one of its laps, because the sampler ended "
-        "early or its nodes did not answer."
+        "early, or its nodes did not answer, or tell no heap in use."
     )

@@ -374,3 +374,11 @@ def test_what_is_read_is_what_was_written(rally_home: Path) -> None:
     assert read.circumstances == told
     file.write_text('{"kind": "sample", "something": "else"}\n')
     assert read_recorded(stored, "race") == Recorded(())
+
+
+def test_a_cluster_that_never_answered_is_not_judged() -> None:
+    """Samples without its nodes are none of its own, whatever the machine did meanwhile."""
+    found = look([*TURNS, Turn("c", 34.3, 40.3, "silent")], Machine({"default": BUSY}), ["a", "b", "c"])
+    assert known_as(found["a"]) == NODE_CPU
+    assert (known_as(found["c"]), found["c"].end) == ("no whole sample", 0.0)
+    assert "its nodes did not answer" in found["c"].sentence
