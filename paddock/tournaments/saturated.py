@@ -165,13 +165,15 @@ def _is_whole(sample: Sample, cluster: str, names: set[str]) -> bool:
 
 
 def _of_cluster(sample: Sample, cluster: str, names: Mapping[str, str], shift: float) -> Sample:
-    """The sample with the nodes of that cluster alone, at a moment of its own."""
+    """The sample with the nodes of that cluster and what else is alive of the load alone, at a moment of its own."""
     nodes = {
         node_id: replace(node, name=names[node.name])
         for node_id, node in (sample.nodes or {}).items()
         if node.cluster == cluster
     }
-    return replace(sample, seconds=(sample.monotonic or 0.0) + shift, nodes=nodes, indices=None)
+    # Samples go on to tell of the shippers of other contenders, which have ended.
+    alive = {name: used for name, used in sample.components.items() if used.processes}
+    return replace(sample, seconds=(sample.monotonic or 0.0) + shift, nodes=nodes, indices=None, components=alive)
 
 
 def _recorded(records: Sequence[LapRecord], nodes: int, limits: Allowed | None) -> Iterator[Suspect]:

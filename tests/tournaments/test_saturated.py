@@ -382,3 +382,46 @@ def test_a_cluster_that_never_answered_is_not_judged() -> None:
     assert known_as(found["a"]) == NODE_CPU
     assert (known_as(found["c"]), found["c"].end) == ("no whole sample", 0.0)
     assert "its nodes did not answer" in found["c"].sentence
+
+
+def test_a_shipper_is_held_to_what_it_is_pinned_to() -> None:
+    """To the processors of its own contender's level; another contender's shipper, which has ended, is not told."""
+    level = {"shipper": "rsyslog", "shipper_processors": "0"}
+    held = tournament("a", "b")
+    held = replace(held, contenders=(Contender("a", level), Contender("b", {**level, "shipper_processors": None})))
+    attempt, beside = an_attempt(TURNS), Machine({"default": within(high=0, low=0.4)}, shipper=0.85).recorded()
+    ended = {"shipper-syslog-ng": replace(usage(7, 0), processes=0)}
+    samples = [replace(one, components={**one.components, **ended}) for one in beside.samples]
+    beside = replace(beside, samples=samples)
+    found = contender_bottlenecks(held, [attempt], attempt.laps(held), lambda _: beside)
+    told = {name: [(each.of, each.used) for each in one.suspects] for name, one in found.items()}
+    assert ("shipper-rsyslog", "0.85 of 1 cores") in told["a"]
+    assert ("shipper-rsyslog", "0.85 of 8 cores") in told["b"]
+    assert "syslog-ng" not in str(told)
+
+
+@given(st.floats(0, 2), st.floats(0.1, 60), st.floats(0, 2), st.floats(-0.2, 0.2))
+def test_what_surely_is_load_is_load(before: float, seconds: float, after: float, step: float) -> None:
+    """Wherever the load lay between the two looks at the clock: what is taken for it lies inside, if anything is.
+
+    A step of the time of day meanwhile may only make it less, or move it by the step itself.
+    """
+    began = 1000.0
+    line = {"started_monotonic": began, "started_at": NOW, "ended_at": NOW + before + seconds + after + step}
+    attempt = Attempt(1, 1, "race", "esrally race", 0, NOW, 0.0, 0.0)
+    attempt.add({**Turn("a", 0, seconds).line(1), **line, "seconds": seconds})
+    window = attempt.records[0].load
+    if window is not None:
+        backwards = max(-step, 0.0)
+        assert window[0] >= began + before - backwards - 1e-4
+        assert window[1] <= began + before + seconds + 1e-4
+    elif abs(step) < 0.04:
+        assert before + after + step >= seconds - 1e-4
+
+
+def test_a_journal_from_before_has_no_such_times() -> None:
+    """A lap without the steady clock, or of which nothing was measured, has samples of nobody."""
+    attempt = Attempt(1, 1, "race", "esrally race", 0, NOW, 0.0, 0.0)
+    attempt.add({**Turn("a", 1, 5).line(1), "started_monotonic": None})
+    attempt.add({**Turn("a", 1, 5).line(2), "seconds": None})
+    assert [record.load for record in attempt.records] == [None, None]
