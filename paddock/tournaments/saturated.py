@@ -23,7 +23,6 @@ from paddock.race.bottleneck import (
     HEAP_FULL,
     MUCH_COLLECTION,
     NODE_CPU,
-    Allowed,
     Bottleneck,
     Suspect,
     allowed,
@@ -83,12 +82,14 @@ def contender_bottlenecks(
     beside = {race_id: recorded(race_id) for race_id in dict.fromkeys(race_id for race_id, _ in turns)}
     if not any(one.samples for one in beside.values()):
         return {}
+    places = dict.fromkeys((race_id, record.cluster) for race_id, record in turns)
+    seen = {(race_id, cluster): _look(beside[race_id], cluster) for race_id, cluster in places}
     found = {}
     for contender in tournament.raced:
         own = [(race_id, record) for race_id, record in turns if record.lap.contender == contender.name]
         if own:
             params = {**tournament.track_params, **contender.track_params, "levels": [contender.level_object]}
-            found[contender.name] = _find(own, beside, pinned(params))
+            found[contender.name] = _find(own, seen, pinned(params))
     return found
 
 
@@ -97,51 +98,77 @@ def known_as(found: Bottleneck) -> str:
     return found.named if found.end else "no whole sample"
 
 
+@dataclass(frozen=True)
+class _Seen:
+    """One cluster in one race.
+
+    :param names: what its nodes are called here, by their names.
+    :param samples: those that tell of all of its nodes, and ``moments`` when they were taken, by the steady clock.
+    :param circumstances, limits: of its nodes, by what they are called here.
+    """
+
+    names: Mapping[str, str]
+    samples: Sequence[Sample]
+    moments: Sequence[float]
+    circumstances: Sequence[Mapping[str, Any]]
+    limits: Sequence[Mapping[str, Any]]
+    processors: int
+
+
+def _look(beside: Recorded, cluster: str) -> _Seen:
+    names = _called(
+        {node.name for sample in beside.samples for node in (sample.nodes or {}).values() if node.cluster == cluster}
+    )
+    samples = [sample for sample in beside.samples if _is_whole(sample, cluster, set(names))]
+    circumstances, processors = [], 0
+    for one in beside.circumstances:
+        if one.get("cluster") == cluster:
+            processors = int(one.get("processors") or 0)
+            there = [node for node in one["nodes"].values() if node.get("name") in names]
+            circumstances.append({"nodes": {node["name"]: {**node, "name": names[node["name"]]} for node in there}})
+    limits = [{**one, "node": names[one["node"]]} for one in beside.limits if one.get("node") in names]
+    return _Seen(names, samples, [one.monotonic or 0.0 for one in samples], circumstances, limits, processors)
+
+
 def _find(
-    own: Sequence[tuple[str, LapRecord]], beside: Mapping[str, Recorded], held: Sequence[Mapping[str, Any]]
+    own: Sequence[tuple[str, LapRecord]],
+    seen: Mapping[tuple[str, str], _Seen],
+    held: Sequence[Mapping[str, Any]],
 ) -> Bottleneck:
     """The bottleneck of a contender.
 
     :param own: its laps that count, each with the race that it is of.
-    :param beside: what was recorded beside the races.
+    :param seen: by race and cluster.
     :param held: what its shipper is held to.
     """
     rows: list[Sample] = []
     spans: list[tuple[int, int]] = []
-    told: list[Mapping[str, Any]] = []
-    limits = [*held]
-    nodes, seconds, processors = 0, 0.0, 0
-    for race_id, cluster in dict.fromkeys((race_id, record.cluster) for race_id, record in own):
-        one = beside[race_id]
-        names = _called(
-            {node.name for sample in one.samples for node in (sample.nodes or {}).values() if node.cluster == cluster}
-        )
-        nodes = max(nodes, len(names))
-        known = [sample for sample in one.samples if _is_whole(sample, cluster, set(names))]
-        moments = [sample.monotonic or 0.0 for sample in known]
-        for record in (record for at, record in own if at == race_id and record.cluster == cluster and record.load):
-            begin, end = record.load or (0.0, 0.0)
-            first, last = bisect_left(moments, begin), bisect_right(moments, end)
-            if last - first > 1:
-                spans.append((len(rows), len(rows) + last - first - 1))
-                seconds += moments[last - 1] - moments[first]
-                # The steady clock of a machine that was started anew begins at zero again.
-                shift = rows[-1].seconds + _APART - moments[first] if rows else 0.0
-                rows += [_of_cluster(sample, cluster, names, shift) for sample in known[first:last]]
-        for each in one.circumstances:
-            if each.get("cluster") == cluster:
-                processors = int(each.get("processors") or 0)
-                there = [node for node in each["nodes"].values() if node.get("name") in names]
-                told.append({"nodes": {node["name"]: {**node, "name": names[node["name"]]} for node in there}})
-        limits += [{**each, "node": names[each["node"]]} for each in one.limits if each.get("node") in names]
-    records, may_use = [record for _, record in own], allowed(told, limits, processors)
+    seconds = 0.0
+    for race_id, record in own:
+        one, (begin, end) = seen[race_id, record.cluster], record.load or (0.0, 0.0)
+        first, last = bisect_left(one.moments, begin), bisect_right(one.moments, end)
+        if last - first > 1:
+            spans.append((len(rows), len(rows) + last - first - 1))
+            seconds += one.moments[last - 1] - one.moments[first]
+            # The steady clock of a machine that was started anew begins at zero again.
+            shift = rows[-1].seconds + _APART - one.moments[first] if rows else 0.0
+            rows += [_of_cluster(sample, record.cluster, one.names, shift) for sample in one.samples[first:last]]
+    records = [record for _, record in own]
+    places = [seen[place] for place in dict.fromkeys((race_id, record.cluster) for race_id, record in own)]
+    names = list(dict.fromkeys(name for one in places for name in one.names.values()))
     if not spans:
-        return Bottleneck(0.0, 0.0, tuple(_recorded(records, nodes, None)), (), _too_short(records))
+        return Bottleneck(0.0, 0.0, tuple(_recorded(records, len(names), None)), (), _too_short(records))
+    may_use = allowed(
+        [each for one in places for each in one.circumstances],
+        [*(each for one in places for each in one.limits), *held],
+        places[-1].processors,
+    )
     over = between_samples(rows)
     # The busiest of the load driver's processes is in the records of the laps, of all machines.
     over = replace(over, series=tuple(one for one in over.series if (one.measure, one.component) != (BUSIEST, DRIVER)))
-    sampled = any(over.one(PROCESSORS, name) for name in over.single_nodes)
-    further = tuple(_recorded(records, nodes, None if sampled else may_use))
+    cores = [may_use.cores[name] for name in names if name in may_use.cores]
+    elsewhere = not any(over.one(PROCESSORS, name) for name in over.single_nodes) and len(cores) == len(names)
+    further = tuple(_recorded(records, len(names), sum(cores) if elsewhere else None))
     return bottleneck_within(over, may_use, spans, (0.0, seconds), further, others=_OTHERS)
 
 
@@ -176,28 +203,23 @@ def _of_cluster(sample: Sample, cluster: str, names: Mapping[str, str], shift: f
     return replace(sample, seconds=(sample.monotonic or 0.0) + shift, nodes=nodes, indices=None, components=alive)
 
 
-def _recorded(records: Sequence[LapRecord], nodes: int, limits: Allowed | None) -> Iterator[Suspect]:
+def _recorded(records: Sequence[LapRecord], nodes: int, cores: float | None) -> Iterator[Suspect]:
     """What the laps themselves tell, medians.
 
-    :param limits: of the nodes, where their processor time is to be told, too.
+    :param nodes: how many there are; 0 if nobody has seen any.
+    :param cores: that all nodes together may use, where their processor time is to be told, too.
     """
+    whose = "the node" if nodes == 1 else f"the {nodes} nodes"
     if (driver := _median(record.lap.driver_load for record in records)) is not None:
         used = f"its busiest process {driver:.2f} of 1 core"
         yield Suspect(DRIVER_CPU, DRIVER, used, driver, BUSY_DRIVER)
     if nodes and (stopped := _median(record.stopped for record in records)) is not None:
-        each = stopped / nodes
-        whose, mean = ("the node", "") if nodes == 1 else (f"the {nodes} nodes", ", their mean")
-        used = f"{numbers.share(each, 1)} of the time in collections{mean}, waiting for merges included"
-        yield Suspect(HEAP_FULL, whose, used, each, MUCH_COLLECTION)
-    if (
-        limits
-        and len(limits.cores) == nodes
-        and (cores := _median(record.node_cores for record in records)) is not None
-    ):
-        most = sum(limits.cores.values())
-        whose = "the node" if nodes == 1 else f"the {nodes} nodes"
-        used = f"{cores:.2f} of {most:g} cores, waiting for merges included"
-        yield Suspect(NODE_CPU, whose, used, cores / most, BUSY_CPU)
+        mean = "" if nodes == 1 else ", their mean"
+        used = f"{numbers.share(stopped / nodes, 1)} of the time in collections{mean}, waiting for merges included"
+        yield Suspect(HEAP_FULL, whose, used, stopped / nodes, MUCH_COLLECTION)
+    if cores and (spent := _median(record.node_cores for record in records)) is not None:
+        used = f"{spent:.2f} of {cores:g} cores, waiting for merges included"
+        yield Suspect(NODE_CPU, whose, used, spent / cores, BUSY_CPU)
 
 
 def _median(values: Iterator[float | None]) -> float | None:
