@@ -39,6 +39,7 @@ _OURS = 0.8
 _MARGIN = 0.05
 _MIB = 2.0**20
 _Noted = TypeVar("_Noted", int, float)
+_Spans = Sequence[tuple[float, float]]
 
 NODE_CPU, DRIVER_CPU, COMPONENT_CPU, MACHINE_CPU, DISK, HEAP_FULL = (
     *("node CPU", "driver CPU", "component CPU", "machine's processors", "disk", "heap"),
@@ -123,7 +124,7 @@ class Suspect:
 class Bottleneck:
     """What came of the search.
 
-    :param begin, end: the seconds since the first document that were looked at.
+    :param begin, end: the seconds since the first document that were looked at; of laps 0 and how many they were.
     :param suspects: the nearest to its limit first.
     :param unknown: what could not be judged, a sentence each.
     :param sentence: what was saturated, or that nothing was, and what that means.
@@ -148,11 +149,29 @@ def find_bottleneck(over: OverTime, limits: Allowed, paced: bool = False) -> Bot
     :param paced: whether a schedule set the pace of the load.
     """
     spans = steady(over)
-    if not spans:
-        return None
-    nodes = [one.component for one in over.of(COLLECTION) if one.component != ALL_NODES]
+    return bottleneck_within(over, limits, spans, (spans[0][0], spans[-1][1]), paced=paced) if spans else None
+
+
+def bottleneck_within(
+    over: OverTime,
+    limits: Allowed,
+    spans: _Spans,
+    seconds: tuple[float, float],
+    further: Sequence[Suspect] = (),
+    paced: bool = False,
+    others: str = "processes that are none of the race's",
+) -> Bottleneck:
+    """Look for it in those parts of a race.
+
+    :param spans: from which value of the series to which.
+    :param seconds: what is told of that: begin and end.
+    :param further: what else may have been it, by somebody else's figures.
+    :param others: who else uses the processors of this machine.
+    """
+    nodes = over.single_nodes
     limits = _numbered(limits, nodes)
     found = [
+        *further,
         *_nodes(over, nodes, limits, spans),
         *_others(over, nodes, limits, spans),
         *_machine(over, limits, spans),
@@ -160,8 +179,9 @@ def find_bottleneck(over: OverTime, limits: Allowed, paced: bool = False) -> Bot
     ]
     suspects = tuple(sorted(found, key=lambda one: one.share / one.threshold, reverse=True))
     unknown = tuple(_unknown(over, nodes, limits, suspects))
-    sentence = " ".join(_sentences(suspects, len(unknown), paced, _strangers(over, spans, limits)))
-    return Bottleneck(spans[0][0], spans[-1][1], suspects, unknown, sentence)
+    strangers = others if _strangers(over, spans, limits) else ""
+    sentence = " ".join(_sentences(suspects, len(unknown), paced, strangers))
+    return Bottleneck(*seconds, suspects, unknown, sentence)
 
 
 def _numbered(limits: Allowed, nodes: Sequence[str]) -> Allowed:
@@ -171,9 +191,6 @@ def _numbered(limits: Allowed, nodes: Sequence[str]) -> Allowed:
         return {**{one: noted[name_of(one)] for one in nodes if name_of(one) in noted}, **noted}
 
     return replace(limits, cores=told(limits.cores), heap_bytes=told(limits.heap_bytes), written=told(limits.written))
-
-
-_Spans = Sequence[tuple[float, float]]
 
 
 def _nodes(over: OverTime, nodes: Sequence[str], limits: Allowed, spans: _Spans) -> Iterator[Suspect]:
@@ -269,13 +286,13 @@ def _unknown(over: OverTime, nodes: Sequence[str], limits: Allowed, suspects: Se
         yield f"How many processors {', '.join(without)} may use was not noted: its CPU is not judged."
     if nodes and any(name not in limits.heap_bytes or over.one(HEAP, name) is None for name in nodes):
         yield "The heaps in use, or their sizes, were not noted: of heaps only the time in collections is judged."
-    if over.one(BUSIEST, DRIVER) is None:
+    if not any(one.kind == DRIVER_CPU for one in suspects):
         yield "No process of the load driver was seen on this machine: its CPU is not judged."
     if over.whole(MACHINE_BUSY) is None:
         yield "How busy this machine was altogether was not noted."
 
 
-def _sentences(suspects: Sequence[Suspect], unknown: int, paced: bool, strangers: bool) -> Iterator[str]:
+def _sentences(suspects: Sequence[Suspect], unknown: int, paced: bool, strangers: str) -> Iterator[str]:
     saturated = [one for one in suspects if one.saturated]
     if not suspects:
         yield "Nothing of which a bottleneck could be told was sampled."
@@ -297,7 +314,7 @@ def _sentences(suspects: Sequence[Suspect], unknown: int, paced: bool, strangers
         told = "; ".join(f"{_called(one)}: {one.used}" for one in saturated if one.kind == kind)
         yield f"Saturated was {told}; {_MEANS[kind]}"
         if kind == MACHINE_CPU and strangers:
-            yield "A good part of its time went to processes that are none of the race's, or to other machines."
+            yield f"A good part of its time went to {strangers}, or to other machines."
 
 
 def _short(one: Suspect) -> str:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from paddock.errors import FileError
 from paddock.files import replacing
-from paddock.race.sampled import Span, cpu_counter, increase, intervals, load_windows
+from paddock.race.sampled import IndexKey, Span, cpu_counter, increase, intervals, load_windows
 from paddock.sampling.records import Sample, read_samples
 
 # Measures, named as docs/samples.md has the columns of series.csv.
@@ -131,6 +131,12 @@ class OverTime:
         return next((one for one in self.of(measure) if one.component == component), None)
 
     @property
+    def single_nodes(self) -> list[str]:
+        """The names of those that are one node."""
+        known = (one.component for measure in (COLLECTION, HEAP) for one in self.of(measure))
+        return [name for name in dict.fromkeys(known) if name != ALL_NODES]
+
+    @property
     def columns(self) -> dict[str, Column]:
         """Those of series.csv: figures of all nodes together, of each other component, and of the indices."""
         nothing: Column = (None,) * self.number
@@ -175,6 +181,24 @@ def over_time(samples: Sequence[Sample]) -> OverTime | None:
         return None
     zero, keys = active[0].begin, {key for span in active for key in span.documents}
     grid: Grid = zero + np.arange(math.floor(last - zero) + 1, dtype=np.float64)
+    series, together = _series(samples, grid, keys)
+    return OverTime(tuple(_loads(active, zero)), series, together)
+
+
+def between_samples(samples: Sequence[Sample]) -> OverTime:
+    """The same with a figure for each time between two samples, in the place of one for each second; no loads.
+
+    Figure number 3 is of what came between sample 3 and sample 4, counted from 0, and of nothing before or after.
+    """
+    grid: Grid = np.array([sample.seconds for sample in samples], dtype=np.float64)
+    return OverTime((), *_series(samples, grid, set()))
+
+
+def _series(samples: Sequence[Sample], grid: Grid, keys: set[IndexKey]) -> tuple[tuple[Series, ...], str]:
+    """All series with a value between each two moments of the grid, and what the nodes together are called.
+
+    :param keys: the indices of the load.
+    """
     names = _called(samples)
     expected = set(names.values())
     together = next(iter(expected)) if len(expected) == 1 else ALL_NODES
@@ -212,7 +236,7 @@ def over_time(samples: Sequence[Sample]) -> OverTime | None:
     for name in sorted({name for sample in samples for name in sample.disks}):
         add(name, lambda sample, name=name: _some(sample.disks, name), _OF_DISKS, f"{name}_busy")  # type: ignore[misc]
     add(MACHINE, lambda sample: {"": sample}, _OF_MACHINE)
-    return OverTime(tuple(_loads(active, zero)), tuple(series), together)
+    return tuple(series), together
 
 
 def _called(samples: Sequence[Sample]) -> dict[str, str]:
@@ -278,7 +302,7 @@ _Way = tuple[str, Callable[[Any], float | None], bool, float]
 _OF_NODES: tuple[_Way, ...] = (
     (MEMORY, lambda one: one.process and one.process.resident_bytes, False, 1 / _MIB),
     (HEAP, lambda one: one.heap_bytes or None, False, 1 / _MIB),
-    (COLLECTION, lambda one: one.stopped_milliseconds, True, 1 / 1000),
+    (COLLECTION, lambda one: one.stopped_milliseconds if one.collectors else None, True, 1 / 1000),
     (WRITTEN, lambda one: one.process and one.process.written_bytes, True, 1 / _MIB),
     (READ, lambda one: one.process and one.process.read_bytes, True, 1 / _MIB),
 )
@@ -343,7 +367,7 @@ def _loads(active: Sequence[Span], zero: float) -> Iterable[tuple[float, float]]
 
 
 def _grown(told: Iterable[_Moment], grid: Grid, scale: float, anew: bool) -> Column:
-    """By how much counters grew in each second, all together.
+    """By how much counters grew per second between the moments of the grid, all together.
 
     :param anew: whether one that is seen for the first time began at zero; else its first value tells nothing.
     """
@@ -362,13 +386,13 @@ def _grown(told: Iterable[_Moment], grid: Grid, scale: float, anew: bool) -> Col
         totals.append(total)
     if len(times) < 2:
         return (None,) * (len(grid) - 1)
-    growth = np.diff(np.interp(grid, times, totals)) * scale
+    growth = np.diff(np.interp(grid, times, totals)) / np.diff(grid) * scale
     inside = (grid[:-1] >= times[0] - 1) & (grid[1:] <= times[-1] + 1)
     return tuple(round(float(one), 6) if there else None for one, there in zip(growth, inside, strict=True))
 
 
 def _level(told: Iterable[_Moment], grid: Grid, scale: float) -> Column:
-    """What gauges said last in each second or shortly before it, all together."""
+    """What gauges said last before each moment of the grid but the first, all together."""
     seen = [(seconds, sum(values.values())) for seconds, values in told]
     places = np.searchsorted([seconds for seconds, _ in seen], grid[1:], side="right") - 1
     held = [_STALE_SECONDS] * (len(seen) - 1) + [_LAST_SECONDS]

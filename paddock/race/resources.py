@@ -10,9 +10,7 @@ from paddock import numbers
 from paddock.plain_values import Figure, Missing
 from paddock.race.figures import NamedFigure
 from paddock.race.over_time import (
-    ALL_NODES,
     BUSIEST,
-    COLLECTION,
     MEMORY,
     PROCESSORS,
     READ,
@@ -105,7 +103,7 @@ def resources(over: OverTime) -> Resources:
     return Resources(
         sum(end - begin for begin, end in _halves(over, 0.0)),
         tuple(_component(over, one) for one in names),
-        tuple(one.component for one in over.of(COLLECTION) if one.component != ALL_NODES),
+        tuple(over.single_nodes),
     )
 
 

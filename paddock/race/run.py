@@ -49,7 +49,7 @@ from paddock.rally.preflight import bytes_that_need_room
 from paddock.rally.process import Note, TaskProgress, seconds_left
 from paddock.rally.request import RaceRequest, printable
 from paddock.rally.run import race_records, run_race
-from paddock.sampling import Endpoint, Sampler, read_samples
+from paddock.sampling import ClusterObserver, Endpoint, Sampler, read_samples
 from paddock.sampling.records import read_circumstances
 
 # What Rally says that a user of Paddock need not read: the race id and the summary come from us.
@@ -85,7 +85,7 @@ class _Watch:
 
     def started(self, processes: RaceProcesses) -> None:
         endpoint = Endpoint.from_client_options(self._race.request.hosts, self._race.request.client_options.values)
-        self._sampler = Sampler(endpoint, self._samples, processes.component_pids)
+        self._sampler = Sampler(ClusterObserver(endpoint), self._samples, processes.component_pids)
         self._sampler.start()
 
     def progress(self, event: TaskProgress | Note) -> None:

@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from paddock import numbers
-from paddock.race.bottleneck import Bottleneck
+from paddock.race.bottleneck import (
+    COMPONENT_CPU,
+    DISK,
+    DRIVER_CPU,
+    HEAP_FULL,
+    MACHINE_CPU,
+    MUCH_COLLECTION,
+    NODE_CPU,
+    Bottleneck,
+    Suspect,
+)
 from paddock.race.resources import WINDOWS, Resources
 from paddock.race.summary import Summary
 from paddock.reports.document import Section, Table
-from paddock.tournaments.model import Lap
+from paddock.tournaments.model import Lap, Result
 from paddock.tournaments.resources import lap_resources
+from paddock.tournaments.saturated import known_as
+
+# Contenders whose findings are told in sentences; of more, the table has them.
+_TOLD = 8
+_GENERATOR = "generator"  # what feeds a shipper, as Rally's own processes feed nodes
 
 
 def resource_sections(summary: Summary) -> Iterator[Section]:
@@ -89,3 +104,56 @@ def laps_used(laps: Sequence[Lap]) -> Iterator[Table]:
 
 def _whole(value: float | None) -> str:
     return numbers.NOTHING if value is None else f"{value:,.0f}"
+
+
+def saturated_section(result: Result) -> Section | None:
+    """What was saturated by contender; None where no race of the tournament was sampled."""
+    found = result.bottlenecks
+    if not found:
+        return None
+    told = [f"{name}: {one.sentence}" for name, one in found.items()] if len(found) <= _TOLD else []
+    unknown = dict.fromkeys(text for one in found.values() for text in one.unknown)
+    text = (
+        "Each contender by its own laps alone: samples are a second apart, and what counts is what came between two of "
+        "them that lie in the load of one lap. Of several nodes or processes the one nearest to its limit is shown. It "
+        "names what to change first, not by how much that would help."
+    )
+    return Section("What was saturated", (text,), tables=(saturated_table(result),), items=(*told, *unknown))
+
+
+def saturated_table(result: Result) -> Table:
+    """A row for each contender with samples: what it used of what may be used, and what of that was saturated."""
+    found = result.bottlenecks
+    columns: dict[str, Callable[[Suspect], bool]] = {
+        "node CPU": lambda one: one.kind == NODE_CPU,
+        "driver CPU": lambda one: one.kind == DRIVER_CPU or one.of == _GENERATOR,
+        "shipper CPU": lambda one: one.kind == COMPONENT_CPU and one.of != _GENERATOR,
+        "disk": lambda one: one.kind == DISK,
+        "heap": lambda one: one.kind == HEAP_FULL,
+        "machine": lambda one: one.kind == MACHINE_CPU,
+    }
+    if not any(columns["shipper CPU"](each) for one in found.values() for each in one.suspects):
+        del columns["shipper CPU"]
+    rows = tuple(
+        (name, known_as(one), *(_nearest(one, asked) for asked in columns.values()), f"{one.end:.0f}")
+        for name, one in found.items()
+    )
+    caption = "What was saturated in the laps of each contender, in shares of what may be used"
+    headers = ("contender", "saturated", *columns, "seconds seen")
+    return Table(caption, headers, rows, tuple(range(2, len(headers))))
+
+
+def saturated_in_words(result: Result) -> Iterator[str]:
+    """The same in one line, of a few contenders."""
+    if result.bottlenecks and len(result.bottlenecks) <= _TOLD:
+        told = "; ".join(f"{name}: {known_as(one)}" for name, one in result.bottlenecks.items())
+        yield f"What was saturated - {told}."
+
+
+def _nearest(found: Bottleneck, asked: Callable[[Suspect], bool]) -> str:
+    """The one of them that is nearest to its limit; a hyphen if none of them is known."""
+    one = next(filter(asked, found.suspects), None)
+    if one is None:
+        return numbers.NOTHING
+    of = "" if one.kind != HEAP_FULL else " collecting" if one.threshold == MUCH_COLLECTION else " in use"
+    return f"{numbers.share(one.share)}{of}{', saturated' if one.saturated else ''}"

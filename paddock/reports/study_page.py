@@ -9,6 +9,7 @@ from paddock.chains.model import ALL_DONE, FAILED, RACED, ChainResult, StepResul
 from paddock.reports import sentences
 from paddock.reports.document import Report, Section, Table, glossary
 from paddock.reports.index_work import explanation
+from paddock.reports.resources import saturated_table
 from paddock.reports.study import study_section
 from paddock.tournaments.studies import agreement, compared
 
@@ -43,12 +44,14 @@ def _sections(one: StepResult) -> list[Section]:
         section = study_section(one.result) or Section("", items=())
         plots = tuple(replace(each, name=f"{_word(one.step.name)}-{each.name}") for each in section.plots)
         why = tuple(explanation(one.result))
+        tables = (saturated_table(one.result),) if one.result.bottlenecks else ()
         return [
             replace(
                 section,
                 heading=one.step.name,
                 paragraphs=(verdict, *section.paragraphs),
                 plots=plots,
+                tables=(*section.tables, *tables),
                 items=(*why, *section.items),
             )
         ]

@@ -25,6 +25,7 @@ from paddock.reports.grids import grid_sections
 from paddock.reports.index_work import work_section
 from paddock.reports.laps import pairs_section, seconds_section, throughput_section, void_section
 from paddock.reports.rates import rates_section
+from paddock.reports.resources import saturated_in_words, saturated_section
 from paddock.reports.study import study_section
 from paddock.reports.verdicts import (
     absolute_section,
@@ -38,6 +39,7 @@ from paddock.structured_files import read_json
 from paddock.tournaments.headroom import headroom_facts
 from paddock.tournaments.model import FASTER, SLOWER, UNDECIDED, Result
 from paddock.tournaments.published import cell_name
+from paddock.tournaments.saturated import known_as
 
 _NOTES = 2  # are seen at once, the most important ones; the others where one asks for them
 
@@ -71,6 +73,7 @@ def build(result: Result) -> Report:
         apply_section(result),
         tournament_costs(result),
         price_section(result),
+        saturated_section(result),
         work_section(result),
         absolute_section(result),
         seconds_section(result),
@@ -118,7 +121,8 @@ def render_terminal(result: Result, width: int = 100, colours: bool = False) -> 
         blocks.append(text_table(cost_table(result, result.prices, parts=False), width))
     left = len(result.notes) - _NOTES
     more = [f"{numbers.plural(left, 'more note')} in the report."] if left > 0 else []
-    sayings = [*sentences.decisions(measured), sentences.course(result), *result.notes[:_NOTES], *more]
+    found = saturated_in_words(result)
+    sayings = [*sentences.decisions(measured), *found, sentences.course(result), *result.notes[:_NOTES], *more]
     blocks.append("\n".join(wrapped(text, width, "- ", "  ") for text in sayings))
     return "\n\n".join(block for block in blocks if block)
 
@@ -227,7 +231,14 @@ def result_as_json(result: Result) -> dict[str, Any]:
 
     JSON has no infinity: an interval without an end has the text "Infinity" there.
     """
-    return {"format": FORMAT, "version": VERSION, "verdict": sentences.headline(result), "result": plain(result)}
+    saturated = {name: known_as(found) for name, found in result.bottlenecks.items()}
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "verdict": sentences.headline(result),
+        **({"saturated": saturated} if saturated else {}),
+        "result": plain(result),
+    }
 
 
 def result_from_json(value: Any) -> Result:

@@ -2,15 +2,18 @@
 
 from paddock.sampling.cluster import BadAnswer, Endpoint, Unreachable, check_cluster, lucene_version
 from paddock.sampling.described import described
+from paddock.sampling.nodes import NodesObserver
 from paddock.sampling.records import Sample, read_samples
-from paddock.sampling.sampler import Sampler
+from paddock.sampling.sampler import ClusterObserver, Sampler
 from paddock.sampling.sizes import ClusterSizes, NodeSize, cluster_sizes
 
 __all__ = [
     "BadAnswer",
+    "ClusterObserver",
     "ClusterSizes",
     "Endpoint",
     "NodeSize",
+    "NodesObserver",
     "Sample",
     "Sampler",
     "Unreachable",

@@ -184,6 +184,16 @@ class Cluster:
         """Counters of all nodes."""
         return self._get(f"/_nodes/stats/process,jvm,thread_pool,indexing_pressure?filter_path={_NODE_PARTS}")
 
+    def heaps(self) -> dict[str, Any]:
+        """The heap in use of all nodes, as the circuit breaker sees it: anew each time, and nobody else's figure.
+
+        Nodes renew the figures of ``jvm`` and ``process`` once a second at most: whoever asks for these takes the
+        next look from the lap runner, which would have to wait for a figure that is not from before its lap's end.
+        """
+        return self._get(
+            "/_nodes/stats/breaker?filter_path=nodes.*.name,nodes.*.breakers.parent.estimated_size_in_bytes"
+        )
+
     def index_stats(self) -> dict[str, Any]:
         """Counters of the indices, without hidden ones but those of our tracks' data streams."""
         return self._get(

@@ -98,20 +98,22 @@ class ProcessUsage:
 class NodeCounters:
     """One node at one moment, as it says itself; Elasticsearch renews these figures at most once a second.
 
-    :param cpu_seconds: of the node's process since it started.
+    :param cpu_seconds: of the node's process since it started; None where it was not asked.
     :param heap_bytes: of the heap that is in use, garbage included; 0 where the samples are from before it was noted.
     :param write_rejected: bulk requests that the write thread pool refused since the node started.
     :param pressure_rejected: requests refused because too many bytes were being indexed.
     :param process: the same process seen from outside; None for a node on another machine.
+    :param cluster: Rally's name for its cluster, where several are sampled together; else empty.
     """
 
     name: str
-    cpu_seconds: float = 0.0
+    cpu_seconds: float | None = 0.0
     heap_bytes: int = 0
     collectors: Mapping[str, Collections] = field(default_factory=dict)
     write_rejected: int = 0
     pressure_rejected: int = 0
     process: ProcessUsage | None = None
+    cluster: str = ""
 
     @property
     def stopped_milliseconds(self) -> int:
@@ -166,6 +168,7 @@ class Sample:
     :param busy_percent: of their time in which they were not idle, stolen time included; None where it was not noted.
     :param components: what belongs to the load and is not its driver, such as a shipper, by name.
     :param disks: with the data of nodes that run here, by the kernel's names.
+    :param monotonic: by the machine's steady clock, which the journals of laps have, too; None where it was not noted.
     """
 
     time: float
@@ -179,6 +182,7 @@ class Sample:
     busy_percent: float | None = None
     components: Mapping[str, ComponentUsage] = field(default_factory=dict)
     disks: Mapping[str, DiskUsage] = field(default_factory=dict)
+    monotonic: float | None = None
 
     def as_line(self) -> dict[str, Any]:
         """The sample as an object for JSON, of the kind "sample"."""
@@ -198,7 +202,7 @@ def read_circumstances(file: Path) -> list[Mapping[str, Any]]:
 
     :raises FileError: as :func:`read_samples`.
     """
-    return _read(file, "circumstances", lambda line: {"nodes": dict(line["nodes"])})
+    return _read(file, "circumstances", lambda line: {**line, "nodes": dict(line["nodes"])})
 
 
 def _read(file: Path, kind: str, understood: Callable[[Any], _Line]) -> list[_Line]:

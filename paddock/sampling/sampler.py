@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Protocol
 
 from paddock.sampling import records
 from paddock.sampling.cluster import BadAnswer, Cluster, Endpoint, Unreachable
@@ -26,7 +26,7 @@ _SETTINGS_SECONDS = 5.0
 class Sampler:
     """Samples until it is stopped; whatever happens to the cluster, it never disturbs the race.
 
-    :param endpoint: the cluster; it need not be up yet, and may be gone before the sampler is stopped.
+    :param observer: of the cluster, which need not be up yet, and may be gone before the sampler is stopped.
     :param file: gets one line of JSON per sample, appended and flushed at once.
     :param pids: gives the process ids of each component by its name, the load driver's by ""; called once per sample,
         in the sampler's thread.
@@ -36,13 +36,13 @@ class Sampler:
 
     def __init__(
         self,
-        endpoint: Endpoint,
+        observer: Observer,
         file: Path,
         pids: Callable[[], Mapping[str, Iterable[int]]],
         interval: float = 1.0,
     ):
         self.problem: str | None = None
-        self._endpoint = endpoint
+        self._observer = observer
         self._file = file
         self._pids = pids
         self._interval = interval
@@ -80,8 +80,7 @@ class Sampler:
             self.problem = f"Sampling ended early: {type(error).__name__}: {error}."
 
     def _sample_into(self, file: BinaryIO) -> None:
-        cluster = Cluster(self._endpoint)
-        observer, processors = ClusterObserver(cluster), Processors()
+        observer, processors = self._observer, Processors()
         meters = {"": ComponentMeter()}
         began, began_at = time.monotonic(), time.time()
         previous = began
@@ -108,6 +107,7 @@ class Sampler:
                     driver=used.pop(""),
                     components=used,
                     disks=reading.disks,
+                    monotonic=round(reading.moment, 3),
                 )
                 previous = now
                 for news in reading.news:
@@ -117,7 +117,7 @@ class Sampler:
                 passed = time.monotonic() - began
                 self._stopping.wait((math.floor(passed / self._interval) + 1) * self._interval - passed)
         finally:
-            cluster.close()
+            observer.close()
 
 
 @dataclass
@@ -143,11 +143,21 @@ class Reading:
         self.problem = str(error)
 
 
-class ClusterObserver:
-    """Asks a cluster for one reading at a time, and notices when something about it has changed."""
+class Observer(Protocol):
+    """Gives one reading at a time, each in the sampler's thread."""
 
-    def __init__(self, cluster: Cluster):
-        self._cluster = cluster
+    def read(self) -> Reading:
+        """Ask now; never raises because of what a cluster does."""
+
+    def close(self) -> None:
+        """There will be no further reading."""
+
+
+class ClusterObserver:
+    """Asks a cluster for all that its race is told of, and notices when something about it has changed."""
+
+    def __init__(self, endpoint: Endpoint):
+        self._cluster = Cluster(endpoint)
         self._processes, self._disks = NodeProcesses(), DiskMeter()
         self._met = False
         self._uptimes: dict[str, int] = {}
@@ -170,6 +180,10 @@ class ClusterObserver:
             if self._met:
                 reading.failed(error)
         return reading
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._cluster.close()
 
     def _ask_for_nodes(self, reading: Reading) -> None:
         answer = self._cluster.node_stats()

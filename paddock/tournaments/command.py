@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from paddock import paths
@@ -30,6 +31,7 @@ from paddock.tournaments.model import Result, Tournament
 from paddock.tournaments.plan import Plan, make_plan, render_plan, resolvable
 from paddock.tournaments.races import Checked, Prepare, Setting, check_races
 from paddock.tournaments.run import TournamentRun
+from paddock.tournaments.saturated import contender_bottlenecks, read_recorded
 from paddock.tournaments.store import Journal, Stored, find_tournament
 
 
@@ -50,7 +52,11 @@ def result_of(stored: Stored, prices: Prices | None = None) -> Result:
     """
     history = stored.history()
     try:
-        return analyse(history, stored.tournament(history), prices)
+        tournament = stored.tournament(history)
+        result = analyse(history, tournament, prices)
+        beside = partial(read_recorded, stored)
+        saturated = contender_bottlenecks(tournament, history.attempts, result.laps, beside)
+        return replace(result, bottlenecks=saturated)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         problem = f"this journal is damaged ({type(error).__name__}: {error}): restore it, or begin a tournament anew."
         raise FileError(stored.journal, problem) from error

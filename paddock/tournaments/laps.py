@@ -17,12 +17,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from paddock.rally.clusters import DEFAULT_CLUSTER
 from paddock.tournaments.model import FEWEST_FOR_P99, Answer, Disturbance, Lap, Markers, Tournament
 from paddock.tournaments.schedule import Start
 
 DONE, FAILED, CUT_OFF = "done", "failed", "cut off"
 MERGE_WAIT = "merge wait s/M docs"
 _MILLION = 1_000_000
+# By so much may the time of day seem to have run slower than the steady clock in a lap.
+_CLOCK_STEP_SECONDS = 0.05
 # What of the figures of an index a result keeps.
 _INDEX = (
     *("segments", "refreshes", "refresh_ms", "merges", "merge_ms", "merge_bytes", "merge_throttled_ms"),
@@ -71,12 +74,20 @@ class LapRecord:
     :param seconds_per_document: of equal shares of its documents, one per bulk unless those are many; empty where the
         journal does not tell.
     :param settings: those of its index, as the node told them.
+    :param cluster: Rally's name for the one that it ran on.
+    :param load: a time in which its load ran for certain, begin and end by the machine's steady clock; None if unknown.
+    :param node_cores: cores that all nodes together used from the load to the end of the merges that it left.
+    :param stopped: the same of the time in which collections stopped nodes, per second, all nodes together.
     """
 
     lap: Lap
     waited: float
     seconds_per_document: tuple[float, ...]
     settings: Mapping[str, str]
+    cluster: str = DEFAULT_CLUSTER
+    load: tuple[float, float] | None = None
+    node_cores: float | None = None
+    stopped: float | None = None
 
 
 @dataclass
@@ -155,6 +166,9 @@ class Attempt:
                 (line.get("rest_seconds") or 0.0) + (line.get("wait_seconds") or 0.0),
                 tuple(ms / 1000 / each for ms in shares) if each else (),
                 {name: _setting(value) for name, value in (line.get("settings") or {}).items()},
+                line.get("cluster") or DEFAULT_CLUSTER,
+                _surely_loading(line),
+                *(_per_second(line, name) for name in ("node_cpu_ms", "node_gc_ms")),
             )
         )
 
@@ -255,6 +269,28 @@ def _with_same_answers(laps: Sequence[Lap], tournament: Tournament) -> tuple[Lap
 
 def _void(lap: Lap, reason: str) -> Lap:
     return replace(lap, void=f"{lap.void}; {reason}" if lap.void else reason)
+
+
+def _surely_loading(line: Mapping[str, Any]) -> tuple[float, float] | None:
+    """When the load of a lap ran for certain.
+
+    It ran for ``seconds`` somewhere between two moments that are a little further apart, because the first bulks are
+    read before it and a shipper is looked at after it: wherever it lay between them, it covers what is returned.
+    """
+    times = [line.get(name) for name in ("started_monotonic", "started_at", "ended_at", "seconds")]
+    if None in times:
+        return None
+    started, began, ended, seconds = (float(one or 0.0) for one in times)
+    before = ended - began - seconds
+    # Where the time of day was set back meanwhile, nobody knows.
+    known = before > -_CLOCK_STEP_SECONDS and seconds > before
+    return (started + max(before, 0.0), started + seconds) if known else None
+
+
+def _per_second(line: Mapping[str, Any], name: str) -> float | None:
+    """Milliseconds that were counted until a lap's merges had ended, as seconds per second."""
+    seconds = (line.get("seconds") or 0.0) + (line.get("merge_wait_seconds") or 0.0)
+    return line[name] / 1000 / seconds if line.get(name) is not None and seconds > 0 else None
 
 
 def _freshness(probe: Mapping[str, Any]) -> dict[str, float] | None:

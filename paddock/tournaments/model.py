@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from paddock.costs import ContenderCost, Prices
+from paddock.race.bottleneck import Bottleneck
 from paddock.race.headroom import Headroom
 from paddock.tournaments.published import Published
 
@@ -375,6 +376,7 @@ class Result:
     :param headroom: contender -> what the load driver alone pushes of its load; empty if it was not measured.
     :param prices: what money is reckoned with; None if nobody named any. One of ``others`` is then the cost.
     :param costs: of the contenders, in their order; of those whose laps tell it.
+    :param bottlenecks: contender -> what was saturated in its laps; empty where no race was sampled.
     """
 
     id: str
@@ -394,3 +396,4 @@ class Result:
     headroom: Mapping[str, Headroom] = field(default_factory=dict)
     prices: Prices | None = None
     costs: tuple[ContenderCost, ...] = ()
+    bottlenecks: Mapping[str, Bottleneck] = field(default_factory=dict)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
+from paddock.cars.machine import this_machine
 from paddock.console import say, warn
 from paddock.errors import Interrupted, MachineError, RaceError
 from paddock.files import read_record, write_json
@@ -20,7 +21,7 @@ from paddock.rally.outcome import race_file
 from paddock.rally.process import Note, TaskProgress
 from paddock.rally.request import printable
 from paddock.rally.run import run_race_alone
-from paddock.sampling import Endpoint, described, lucene_version
+from paddock.sampling import Endpoint, NodesObserver, Sampler, described, lucene_version
 from paddock.tournaments.analysis import current_standing, is_decided, to_be_dropped
 from paddock.tournaments.durations import start_seconds
 from paddock.tournaments.growth import bytes_to_index
@@ -297,11 +298,16 @@ class _Watch:
         self._over = False
         self._looked = 0.0
         self._broken = False
+        self._sampler: Sampler | None = None
 
     def started(self, processes: RaceProcesses) -> None:
         """Clusters that are there are asked what they are before anything else is; the lap runner measures."""
+        endpoints, race_id = self._endpoints(), self._race.request.race_id
         if not self._race.request.starts_nodes:
-            self._told = {name: described(endpoint) for name, endpoint in self._endpoints().items()}
+            self._told = {name: described(endpoint) for name, endpoint in endpoints.items()}
+        observer, samples = NodesObserver(endpoints, this_machine().processors), self._run.stored.samples_file(race_id)
+        self._sampler = Sampler(observer, samples, processes.component_pids)
+        self._sampler.start()
 
     def progress(self, event: TaskProgress | Note) -> None:
         self._run.said(event)
@@ -328,6 +334,10 @@ class _Watch:
         self._nodes.give_up()
         self._launcher.shutdown()
         self.tick()
+        if self._sampler is not None:
+            self._sampler.stop()
+            if self._sampler.problem:
+                warn(f"The samples end early: {self._sampler.problem}")
 
     def close(self) -> None:
         """The race has come to results: so has the start that was running, if it has all its laps."""

@@ -5,6 +5,7 @@ plan.json        the schedule
 journal.jsonl    everything that happened
 lesson.json      what it teaches the plan of the next one (paddock.tournaments.durations)
 laps/            the lap runner's own journals, one per race, and the files that tell it to stop, or whom to drop
+samples/         what nodes, load driver and machine did second by second, one per race (docs/samples.md)
 result.json      the result, written with the report when the tournament ends or is interrupted
 
 Every line of the journal has "at" in epoch seconds, for people, and "elapsed": the seconds that the tournament has been
@@ -188,6 +189,10 @@ class Stored:
     def lap_journal(self, race_id: str) -> Path:
         """Where the lap runner of that race writes."""
         return self.folder / "laps" / f"{race_id}.jsonl"
+
+    def samples_file(self, race_id: str) -> Path:
+        """What was sampled beside that race."""
+        return self.folder / "samples" / f"{race_id}.jsonl"
 
     def stop_file(self, race_id: str) -> Path:
         """What ends that race before its next block, once it exists."""

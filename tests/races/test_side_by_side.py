@@ -12,6 +12,7 @@ import pytest
 
 from paddock.paths import PROJECT, races_folder
 from paddock.rally.leftovers import RaceProcesses, end
+from paddock.sampling import read_samples
 from paddock.tournaments.store import find_tournament, tournament_ids
 from tests.command_line import command_line, run_paddock
 from tests.machine import own_rallies, wait_until
@@ -69,6 +70,13 @@ def test_two_heaps_side_by_side_after_kill_9(tmp_path: Path) -> None:
     assert {(lap["level"], lap["cluster"]) for lap in laps} == {("small", "default"), ("large", "large")}
     planned = [name for order in plan[1].orders for name in order]
     assert [lap["level"] for lap in laps[-len(planned) :]] == planned
+    # Of both clusters, by the kernel, in both starts; before and after the nodes were started anew they are others.
+    samples = read_samples(stored.samples_file(attempts[2].race_id))
+    nodes = [node for sample in samples for node in (sample.nodes or {}).values()]
+    assert {node.cluster for node in nodes} == {"default", "large"}
+    assert all(node.process and node.heap_bytes for node in nodes)
+    assert len({key for sample in samples for key in sample.nodes or {}}) == 4
+    assert set(result["bottlenecks"]) == {"small", "large"}
     for race_id in {one.race_id for one in attempts}:
         assert RaceProcesses(race_id).all() == []
         assert not list((races_folder() / race_id).glob("**/install"))

@@ -9,6 +9,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from paddock.race.bottleneck import (
+    BUSY_CPU,
+    BUSY_DISK,
+    BUSY_DRIVER,
+    BUSY_MACHINE,
+    DISK,
+    DRIVER_CPU,
+    FULL_HEAP,
+    HEAP_FULL,
+    MACHINE_CPU,
+    MUCH_COLLECTION,
+    NODE_CPU,
+    Bottleneck,
+    Suspect,
+)
 from paddock.race.headroom import Headroom, Shape
 from paddock.tournaments.model import (
     EQUIVALENT,
@@ -265,7 +280,27 @@ def undecided() -> Result:
     laps = simulated(speeds, blocks=7, noise=0.12, seed=3)
     found = result("store-type", contenders, laps, description="Which store type?", budget_minutes=5.0)
     alone = Headroom(Shape(1000, 8), 171_300.0, 158_900.0, 63.6e6, 5.81e-3, 5.81e-6, 0.021)
-    return replace(found, headroom=dict.fromkeys(speeds, alone))
+    return replace(found, headroom=dict.fromkeys(speeds, alone), bottlenecks=saturated())
+
+
+def saturated() -> dict[str, Bottleneck]:
+    """A node at its limit, and a contender whose laps are too short to tell."""
+    suspects = (
+        Suspect(NODE_CPU, "the node", "1.96 of 2 cores", 0.98, BUSY_CPU),
+        Suspect(MACHINE_CPU, "this machine", "88 % busy (cores: the node 1.96, load driver 0.31)", 0.88, BUSY_MACHINE),
+        Suspect(HEAP_FULL, "the node", "5.1 % of the time in collections", 0.051, MUCH_COLLECTION),
+        Suspect(DRIVER_CPU, "load driver", "its busiest process 0.31 of 1 core", 0.31, BUSY_DRIVER),
+        Suspect(HEAP_FULL, "the node", "never less than 310 MiB of 1.00 GiB in use", 0.303, FULL_HEAP),
+        Suspect(DISK, "vda", "12 % of the time at work", 0.12, BUSY_DISK),
+    )
+    full = "Saturated was the CPU of the node: 1.96 of 2 cores; more or faster cores there would bring more."
+    short = "What was saturated is not known: no two samples lie within the load of one lap."
+    return {
+        "mmapfs": Bottleneck(0.0, 35.0, suspects, ("The heaps in use were not noted.",), full),
+        "hybridfs": Bottleneck(
+            0.0, 0.0, (replace(suspects[3], used="its busiest process 0.85", share=0.85),), (), short
+        ),
+    }
 
 
 def grid(rows: Sequence[int] = (125, 500, 1000), columns: Sequence[int] = (1, 2, 3, 4), blocks: int = 6) -> Result:

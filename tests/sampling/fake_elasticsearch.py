@@ -34,7 +34,15 @@ class FakeElasticsearch:
     def __init__(self, port: int = 0, certificate: Path | None = None):
         self.answers = {
             name: answer(name)
-            for name in ("node_stats", "index_stats", "segments", "node_information", "version", "index_settings")
+            for name in (
+                "node_stats",
+                "heaps",
+                "index_stats",
+                "segments",
+                "node_information",
+                "version",
+                "index_settings",
+            )
         }
         self.statuses: dict[str, int] = {}
         self.delays: dict[str, float] = {}
@@ -111,6 +119,7 @@ def _handler(fake: FakeElasticsearch) -> type[BaseHTTPRequestHandler]:
 
 def _kind(path: str) -> str:
     kinds = {
+        "/_nodes/stats/breaker": "heaps",
         "/_nodes/stats": "node_stats",
         "/_stats": "index_stats",
         "/_segments": "segments",

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from paddock.sampling import Endpoint, Sample, Sampler, read_samples
+from paddock.sampling import ClusterObserver, Endpoint, Sample, Sampler, read_samples
 from tests.machine import PATIENCE, wait_until
 from tests.sampling.fake_elasticsearch import NODE, FakeElasticsearch, answer
 from tests.sampling.test_processes import burnt
@@ -40,7 +40,7 @@ def sampler(
     host: str, file: Path, timeout: float = PATIENCE, pids: Callable[[], Mapping[str, Iterable[int]]] = dict
 ) -> Sampler:
     """A quick one."""
-    return Sampler(Endpoint((f"http://{host}",), timeout=timeout), file, pids, INTERVAL)
+    return Sampler(ClusterObserver(Endpoint((f"http://{host}",), timeout=timeout)), file, pids, INTERVAL)
 
 
 def wait_for(file: Path, condition: Callable[[list[Sample]], bool]) -> list[Sample]:
@@ -249,7 +249,7 @@ def test_a_root_that_refuses_costs_only_the_lucene_version(fake: FakeElasticsear
 def test_logging_in(fake: FakeElasticsearch, file: Path) -> None:
     """The login reaches the cluster and nothing else."""
     options = {"basic_auth_user": "elastic", "basic_auth_password": "geheim"}
-    with Sampler(Endpoint.from_client_options(fake.host, options), file, dict, INTERVAL):
+    with Sampler(ClusterObserver(Endpoint.from_client_options(fake.host, options)), file, dict, INTERVAL):
         wait_for(file, lambda samples: bool(answered(samples)))
     assert fake.authorizations == {"Basic ZWxhc3RpYzpnZWhlaW0="}
     assert "geheim" not in file.read_text()
@@ -260,7 +260,7 @@ def test_the_next_host_is_asked_when_one_is_silent(fake: FakeElasticsearch, file
     """One dead host of several does no harm."""
     with FakeElasticsearch() as dead:
         silent = dead.host
-    with Sampler(Endpoint((f"http://{silent}", f"http://{fake.host}")), file, dict, INTERVAL):
+    with Sampler(ClusterObserver(Endpoint((f"http://{silent}", f"http://{fake.host}"))), file, dict, INTERVAL):
         samples = wait_for(file, lambda samples: bool(answered(samples)))
     assert sum(sample.missed for sample in samples) == 0
 

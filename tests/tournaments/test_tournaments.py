@@ -23,6 +23,7 @@ from paddock.rally import leftovers
 from paddock.rally.request import parse_pairs
 from paddock.reports.figures import freshness
 from paddock.reports.write import build, result_as_json, result_as_junit, result_from_json, write_report
+from paddock.sampling import read_samples
 from paddock.tournaments import TournamentOptions
 from paddock.tournaments.command import load_result, print_plan_as_json, run_tournament
 from paddock.tournaments.files import read_tournament
@@ -55,6 +56,9 @@ def test_a_known_effect_is_found(fake_laps: Behave, definition: Write) -> None:
     assert [lap.warmup for lap in result.laps] == [True] * 6 + [False] * 24
     assert len(result.commands) == 1
     assert result.efficiency == pytest.approx(0.8, abs=0.05)
+    stored = find_tournament("latest")
+    (attempt,) = stored.history().attempts
+    assert read_samples(stored.samples_file(attempt.race_id))  # as long as the race ran, though no cluster was there
 
 
 def test_identical_contenders_get_no_winner(fake_laps: Behave, definition: Write) -> None:
