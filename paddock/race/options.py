@@ -31,10 +31,18 @@ from paddock.race.circumstances import (
 from paddock.race.clusters import ClusterOptions, PreparedClusters, check_java_options, own_data_path, prepare_clusters
 from paddock.race.drivers import DEFAULT_CLIENTS, lap_parameters
 from paddock.race.replay_check import check_replay, with_query_log
-from paddock.race.shippers import check_shippers
+from paddock.race.shippers import check_shippers, limited_programs
 from paddock.rally import preflight
 from paddock.rally.clusters import DEFAULT_CLUSTER, Cluster
-from paddock.rally.request import OPTIONS_FILE, OPTIONS_VARIABLE, ClientOptions, RaceRequest, read_client_options
+from paddock.rally.limited_programs import LimitedProgram
+from paddock.rally.request import (
+    OPTIONS_FILE,
+    OPTIONS_VARIABLE,
+    ClientOptions,
+    RaceRequest,
+    load_driver_hosts,
+    read_client_options,
+)
 from paddock.sampling import Endpoint, check_cluster
 from paddock.tracks import Challenge, Track, check_distribution, check_parameters, copies_of_shards, load_track
 
@@ -93,6 +101,12 @@ def prepare(options: RaceOptions, fetch: bool = True, clusters: Sequence[Cluster
         chosen = lap_parameters(options.params, options.further_arguments, clients)
         options = replace(options, params={**options.params, **chosen})
     shipped = check_shippers(track, challenge, options.params, options.test_mode, fetch)
+    held = limited_programs(options.params, bool(load_driver_hosts(options.further_arguments)), fetch)
+    shipped += [
+        f"The {one.plan.who} is held to {one.plan.text}. Paddock makes the control groups for that, and removes them "
+        f"with the race; a printed command wants some of yours, named with {one.component}_groups."
+        for one in held
+    ]
     race_id = options.race_id or str(uuid.uuid4())
     check_race_id(race_id)
     _check_target(options)
@@ -102,7 +116,7 @@ def prepare(options: RaceOptions, fetch: bool = True, clusters: Sequence[Cluster
     if clusters:
         prepared = prepare_clusters(clusters, race_id, options.port, fetch)
         race = _on_clusters(options, track, challenge, race_id, prepared, fetch)
-        return replace(race, notes=(*shipped, *race.notes), prices=prices)
+        return _held_to(held, replace(race, notes=(*shipped, *race.notes), prices=prices))
     data_path = own_data_path(options.data_path, race_id)
     node_params = {**options.car_params, **({"data_paths": str(data_path)} if data_path else {})}
     combination, notes = _cars(options, node_params)
@@ -152,7 +166,17 @@ def prepare(options: RaceOptions, fetch: bool = True, clusters: Sequence[Cluster
         memory_lock=bool(combination and combination.memory_lock),
         further_arguments=options.further_arguments,
     )
-    return PreparedRace(request, track, documents, size, tuple(notes), record, prices)
+    return _held_to(held, PreparedRace(request, track, documents, size, tuple(notes), record, prices))
+
+
+def _held_to(held: Sequence[LimitedProgram], race: PreparedRace) -> PreparedRace:
+    """The race, whose shippers and generators are limited so; its tag says it beside the limits of nodes."""
+    if not held:
+        return race
+    said = race.request.circumstances.get(LIMITS)
+    told = "; ".join([*([said] if said else []), *(f"{one.plan.who}: {one.plan.text}" for one in held)])
+    circumstances = {**race.request.circumstances, LIMITS: told}
+    return replace(race, request=replace(race.request, limited=tuple(held), circumstances=circumstances))
 
 
 def _is_limited(options: RaceOptions) -> bool:

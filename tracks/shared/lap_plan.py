@@ -22,7 +22,7 @@ from shared.levels import Level, read_levels, sorted_by, sorting_mappings
 from shared.mapping_variants import mapping_variant
 from shared.rendezvous import Place, place
 from shared.shipper_parsing import LINES, SYSLOG, SYSLOG_FIELDS, parsed_mappings
-from shared.shipper_settings import ShipperSettings, shipper_settings
+from shared.shipper_settings import ShipperSettings, check_groups, shipper_settings
 
 # Seconds; until the nodes of the next start are there, and between two looks.
 READY_TIMEOUT = 3600.0
@@ -120,6 +120,9 @@ class LapPlan(ParamSource):
 
     def partition(self, partition_index: int, total_partitions: int) -> ParamSource:
         """What one client of the task does: the first runs the laps, the others follow it."""
+        if partition_index == 0:
+            for level, shipper in {lap.level: lap.shipper for lap in self._laps if lap.shipper}.items():
+                check_groups(shipper, level)  # which are on this machine, as the shippers are
         if self._processes == 1:
             return self
         where, secret = _place(self._params), self._params["secret"]
