@@ -7,9 +7,9 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from paddock import paths
+from paddock import cars, paths
 from paddock.errors import FileError, MachineError, UsageError
-from paddock.limits import Limits, plan_limits, try_out
+from paddock.limits import Here, Limits, plan_limits, try_out
 from paddock.rally.limited_programs import LimitedProgram
 from paddock.tracks import Challenge, Track
 from paddock.tracks.rendering import build_track, render_specification
@@ -140,7 +140,8 @@ def limited_programs(params: Mapping[str, Any], elsewhere: bool, fetch: bool) ->
     held = []
     for (component, limits), names in wanted.items():
         who = f"{component} of {', '.join(dict.fromkeys(names))}"
-        plan = plan_limits(limits, paths.races_folder(), who, prefix=f"{component}_")
+        here = Here(memory_bytes=cars.this_machine().memory_bytes)
+        plan = plan_limits(limits, paths.races_folder(), who, here, f"{component}_")
         if fetch:
             try_out(plan)
         held.append(LimitedProgram(component, plan))
