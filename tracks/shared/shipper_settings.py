@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -173,6 +173,18 @@ def shipper_settings(
             f"{_BATCH} or {_WORKERS} smaller."
         )
     return found
+
+
+def check_limited(params: Mapping[str, Any], sent_by: Iterable[ShipperSettings | None]) -> None:
+    """See that limits of the track's parameters are of a shipper that sends some level's laps.
+
+    :raises exceptions.InvalidSyntax: else they would be left out in silence.
+    """
+    asked = [name for name in KEYS if "_limit_" in name and params.get(name) is not None]
+    if asked and not any(sent_by):
+        raise exceptions.InvalidSyntax(
+            f"{asked[0]} is for laps that a shipper sends, and none does here: name one with shipper, or leave it out."
+        )
 
 
 def check_groups(settings: ShipperSettings, who: str) -> None:
