@@ -17,8 +17,8 @@ from tests.races.test_races import race
 
 pytestmark = pytest.mark.race
 
-# Cores, and bytes: less than any of them wants of 10,000 documents on any machine.
-QUOTA, FEEDS, MEMORY = 0.1, 0.05, 256 << 20
+# Cores, and bytes: 10,000 parsed documents are 0.05 s of a core's time to rsyslog, and it wants them at once.
+QUOTA, FEEDS, MEMORY = 0.02, 0.05, 256 << 20
 # Seconds: of a quota, and in which the kernel counts processor time.
 PERIOD, TICK = 0.1, 0.02
 CAPS = {"shipper_limit_cpu_quota": QUOTA, "shipper_limit_memory": "256m", "generator_limit_cpu_quota": FEEDS}
@@ -40,8 +40,9 @@ def groups_of(race_id: str) -> list[Path]:
 
 def look_at_the_capped(shipper: dict[str, Any], seconds: float) -> None:
     """By its own figures it used no more than its quota, though it wanted more; and the kernel says the same."""
-    # What is left of the quota of the period in which the lap begins, and the tick in which processes are counted.
-    assert shipper["cpu_seconds"] <= QUOTA * (seconds + PERIOD) + TICK
+    # The kernel deals quotas out in slices to each processor, and counts processes in ticks. Without limits it is twice
+    # as much as that in half a second.
+    assert shipper["cpu_seconds"] <= 1.2 * QUOTA * (seconds + PERIOD) + TICK
     assert shipper["limits"]["throttled_seconds"] > 0
     assert (shipper["limits"]["cpu_quota"], shipper["limits"]["memory_bytes"]) == (QUOTA, MEMORY)
     assert shipper["peak_memory_bytes"] <= MEMORY
@@ -71,8 +72,9 @@ def test_shippers_race_rallys_own_clients(tmp_path: Path) -> None:
             "shipper_main_workers": 2,
         },
     ]
-    capped = [{"name": f"{there[0]}, capped", "shipper": there[0], **CAPS}] if caps_hold() else []
-    own = [*from_files, *capped, *(parsing if "rsyslog" in there else ())]
+    if caps_hold():
+        parsing.append({"name": "rsyslog, capped", "shipper": "rsyslog", "shipper_parsing": "json", **CAPS})
+    own = [*from_files, *(parsing if "rsyslog" in there else ())]
     told = {
         "levels": ["rally", *there, *own],
         "bulk_size": 500,
@@ -111,7 +113,7 @@ def test_shippers_race_rallys_own_clients(tmp_path: Path) -> None:
             continue
         look_at_the_capped(shipper, lap["seconds"])
         tags = json.loads(Path(finished["race-file"]).read_text())["user-tags"]
-        assert tags["limits"].startswith(f"shipper of {level}: 0.1 cores of time (quota v")
+        assert tags["limits"].startswith(f"shipper of {level}: 0.02 cores of time (quota v")
     folder = f"races/{finished['race-id']}/shippers"
     assert not any(folder in " ".join(one.info["cmdline"] or ()) for one in psutil.process_iter(["cmdline"]))
     assert groups_of(finished["race-id"]) == []

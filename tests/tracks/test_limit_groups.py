@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -157,6 +158,11 @@ def test_a_child_is_in_its_groups_before_it_begins(held: Callable[[Limits], Node
         wait_until(lambda: child.last_words() == "there")
         assert joined.has(child.process.pid)
         joined.begin()
+        began, before = time.monotonic(), child.use().cpu_seconds
+        wait_until(lambda: child.use().cpu_seconds >= before + 0.5)
+        used = child.use().cpu_seconds - before
+        # With what is left of the quota of the period in which that begins, and the tick of the kernel's count.
+        assert used <= 0.5 * (time.monotonic() - began + 0.1) + 0.02
         wait_until(lambda: joined.end() == "" and (joined.record() or {})["throttled_seconds"] > 0.2)
         record = joined.record()
         assert record is not None
