@@ -102,11 +102,13 @@ def prepare(options: RaceOptions, fetch: bool = True, clusters: Sequence[Cluster
         options = replace(options, params={**options.params, **chosen})
     shipped = check_shippers(track, challenge, options.params, options.test_mode, fetch)
     held = limited_programs(options.params, bool(load_driver_hosts(options.further_arguments)), fetch)
-    shipped += [
-        f"The {one.plan.who} is held to {one.plan.text}. Paddock makes the control groups for that, and removes them "
-        f"with the race; a printed command wants some of yours, named with {one.component}_groups."
-        for one in held
-    ]
+    if held:
+        groups = " and ".join(dict.fromkeys(f"{one.component}_groups" for one in held))
+        shipped.append(
+            f"Control groups that Paddock makes for the race hold the "
+            f"{'; the '.join(f'{one.plan.who} to {one.plan.text}' for one in held)}. A printed command wants groups of "
+            f"yours in their place, named with {groups}."
+        )
     race_id = options.race_id or str(uuid.uuid4())
     check_race_id(race_id)
     _check_target(options)

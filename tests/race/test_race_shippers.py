@@ -155,8 +155,8 @@ def test_a_race_says_what_will_hold_its_shippers(trees: dict[str, Tree]) -> None
     """In its notes and in its tag, beside the limits of its node; the printed command names no groups."""
     options = RaceOptions(challenge="shipper", params=HALF, car=("1gheap", "limit-1-core"))
     race = prepare(options, fetch=False)
-    (note,) = [one for one in race.notes if one.startswith("The shipper of rsyslog is held to")]
-    assert "0.5 cores of time (quota v1). Paddock makes the control groups for that" in note
+    (note,) = [one for one in race.notes if one.startswith("Control groups that Paddock makes for the race hold the ")]
+    assert "hold the shipper of rsyslog to 0.5 cores of time (quota v1). A printed command wants groups" in note
     assert race.request.circumstances["limits"].endswith("; shipper of rsyslog: 0.5 cores of time (quota v1)")
     assert race.request.circumstances["limits"].startswith("core ")
     assert "shipper_groups" not in printable(race.request)
