@@ -101,7 +101,7 @@ def prepare(options: RaceOptions, fetch: bool = True, clusters: Sequence[Cluster
         chosen = lap_parameters(options.params, options.further_arguments, clients)
         options = replace(options, params={**options.params, **chosen})
     shipped = check_shippers(track, challenge, options.params, options.test_mode, fetch)
-    held = limited_programs(options.params, bool(load_driver_hosts(options.further_arguments)), fetch)
+    held = limited_programs(options.params, _driven_elsewhere(options), fetch)
     if held:
         groups = " and ".join(dict.fromkeys(f"{one.component}_groups" for one in held))
         shipped.append(
@@ -169,6 +169,11 @@ def prepare(options: RaceOptions, fetch: bool = True, clusters: Sequence[Cluster
         further_arguments=options.further_arguments,
     )
     return _held_to(held, PreparedRace(request, track, documents, size, tuple(notes), record, prices))
+
+
+def _driven_elsewhere(options: RaceOptions) -> bool:
+    """Whether another machine than this one drives the load of laps, which shippers run on: the first that is named."""
+    return load_driver_hosts(options.further_arguments)[:1] not in ((), ("localhost",), ("127.0.0.1",))
 
 
 def _held_to(held: Sequence[LimitedProgram], race: PreparedRace) -> PreparedRace:

@@ -52,7 +52,8 @@ def check_shippers(
             f"The challenge '{challenge.name}' is sent by Rally's own clients, and shipper is {' and '.join(named)}: "
             f"race the challenge shipper, or another one of laps (./inv challenges), or leave it out."
         )
-    looked_at = {name: value for name, value in params.items() if name not in _NOT_LOOKED_AT} | _SOME_GROUPS
+    given = {name: value for name, value in params.items() if name not in _NOT_LOOKED_AT}
+    looked_at = {**given, **{name: groups for name, groups in _SOME_GROUPS.items() if given.get(name) is None}}
     specification, _ = render_specification(track.folder, looked_at)
     try:
         build_track(track.folder, looked_at, specification, challenge.name, test_mode)
@@ -116,7 +117,7 @@ def limited_programs(params: Mapping[str, Any], elsewhere: bool, fetch: bool) ->
     for name, _, level in _shipped(params):
         for component in _COMPONENTS:
             asked_for = _shared("limit_groups").group_limits(
-                level, component, params.get(f"{component}_groups", "/"), name
+                level, component, params.get(f"{component}_groups") or "/", name
             )
             limits = Limits(quota=asked_for.quota, memory_bytes=asked_for.memory_bytes)
             if not limits:

@@ -16,7 +16,8 @@ from typing import Any
 from paddock import paths
 from paddock.errors import MachineError
 from paddock.files import write_json
-from paddock.limits import NodeGroups, Plan, named
+from paddock.limits import ENDED, NodeGroups, Plan, named
+from paddock.limits.asked import MEMORY
 from paddock.rally.limited import launches
 from paddock.rally.privileges import Identity
 
@@ -40,7 +41,8 @@ class ProgramGroups:
 
     def __init__(self, race_id: str, programs: Sequence[LimitedProgram]) -> None:
         self._held = [
-            (one, NodeGroups(one.plan, named(race_id, f"{one.component}-{number}")))
+            # No node is called so: names of theirs end in a hyphen and a number.
+            (one, NodeGroups(one.plan, named(race_id, f"{one.component}.{number}")))
             for number, one in enumerate(programs, 1)
         ]
         self._said: list[dict[str, str]] = []
@@ -60,7 +62,7 @@ class ProgramGroups:
         for program, groups in self._held:
             self._said.append(groups.make())
             _hand_over(groups.folders, identity)
-            _try_to_join(program.plan.who, groups.folders, identity)
+            _try_to_join(groups, identity)
             params.setdefault(f"{program.component}_groups", []).extend(map(str, groups.folders))
         return {name: ",".join(folders) for name, folders in params.items()}
 
@@ -88,12 +90,21 @@ def _hand_over(folders: Sequence[Path], identity: Identity) -> None:
             os.chown(place, user, identity.popen.get("group", -1))
 
 
-def _try_to_join(who: str, folders: Sequence[Path], identity: Identity) -> None:
-    words = [sys.executable, "-I", "-S", str(_CHILD), str(os.getpid()), "", "\n".join(map(str, folders)), "true"]
+def _try_to_join(groups: NodeGroups, identity: Identity) -> None:
+    joined = "\n".join(map(str, groups.folders))
+    python = (sys.executable, "-I", "-S")  # which what feeds a shipper is
+    words = [*python, str(_CHILD), str(os.getpid()), "", joined, *python, "-c", "pass"]
     tried = subprocess.run([*identity.prefix, *words], capture_output=True, text=True, check=False, **identity.popen)
-    if tried.returncode != 0:
-        said = " ".join(tried.stderr.split())[-300:]
+    if tried.returncode == 0:
+        return
+    who = groups.plan.who
+    if groups.use().get(ENDED):
         raise MachineError(
-            f"The limits of the {who} cannot be held here, because nothing that Rally starts can join their groups: "
-            f"{said or f'exit code {tried.returncode}'} Call ./inv as another user, or leave the limits out."
+            f"The limit of the {who} on its memory is less than any program needs ({groups.plan.text}): make "
+            f"{groups.plan.prefix}{MEMORY} larger."
         )
+    said = " ".join(tried.stderr.split())[-300:]
+    raise MachineError(
+        f"The limits of the {who} cannot be held here, because nothing that Rally starts can join their groups: "
+        f"{said or f'exit code {tried.returncode}'} Call ./inv as another user, or leave the limits out."
+    )

@@ -149,6 +149,23 @@ def test_groups_of_the_users_own_hold_what_is_asked_for_or_are_refused(tmp_path:
     assert limited_programs({**HALF, QUOTA: 1, "shipper_groups": "/elsewhere"}, True, False) == ()
     with pytest.raises(UsageError, match="make one there, and name its folder with shipper_groups"):
         limited_programs(HALF, True, False)
+    with pytest.raises(UsageError, match="^Shipper_groups must be absolute paths, but has 'own'"):
+        prepare(RaceOptions(challenge="shipper", params={**HALF, "shipper_groups": "own"}), fetch=False)
+    left_out = {**HALF, "shipper_groups": None}
+    assert len(prepare(RaceOptions(challenge="shipper", params=left_out), fetch=False).request.limited) == 1
+
+
+@pytest.mark.parametrize(
+    ("hosts", "elsewhere"), [("localhost", False), ("127.0.0.1,10.0.0.2", False), ("10.0.0.2", True)]
+)
+def test_limits_are_held_where_the_first_client_runs(hosts: str, elsewhere: bool, trees: dict[str, Tree]) -> None:
+    """Which runs the laps, and so the shippers."""
+    options = RaceOptions(challenge="shipper", params=HALF, rally_args=f"--load-driver-hosts={hosts}")
+    if elsewhere:
+        with pytest.raises(UsageError, match="would have to be held where the load is driven"):
+            prepare(options, fetch=False)
+    else:
+        assert len(prepare(options, fetch=False).request.limited) == 1
 
 
 def test_a_race_says_what_will_hold_its_shippers(trees: dict[str, Tree]) -> None:

@@ -41,7 +41,7 @@ def two() -> tuple[LimitedProgram, ...]:
 def test_groups_are_there_while_the_race_is_and_what_they_counted_afterwards(rally_home: Path) -> None:
     """The track is told their folders, the user and the report what was held."""
     programs, file = ProgramGroups("race-1", two()), rally_home / "limits.json"
-    assert {folder.name for folder in programs.folders} == {"paddock-race-1-shipper-1", "paddock-race-1-generator-2"}
+    assert {folder.name for folder in programs.folders} == {"paddock-race-1-shipper.1", "paddock-race-1-generator.2"}
     with leftovers.written_down("race-1", (), programs.folders):
         told = programs.make(Identity())
         assert set(told) == {"shipper_groups", "generator_groups"}
@@ -102,6 +102,19 @@ def test_what_cannot_join_them_begins_no_race(rally_home: Path) -> None:
     ):
         programs.make(identity)
     assert [folder for folder in programs.folders if folder.exists()] == []
+
+
+def test_memory_that_is_less_than_any_program_needs_begins_no_race(rally_home: Path) -> None:
+    """Each lap would be void for it, and the first only after the nodes have started."""
+    two()
+    limits = Limits(memory_bytes=1 << 20)
+    least = LimitedProgram("shipper", plan_limits(limits, paths.PROJECT, "shipper of a", prefix="shipper_"))
+    programs = ProgramGroups("race-1", [least])
+    with (
+        leftovers.written_down("race-1", (), programs.folders),
+        pytest.raises(MachineError, match=r"^The limit of the shipper of a on its memory .* make shipper_limit_mem"),
+    ):
+        programs.make(Identity())
 
 
 def test_the_next_command_removes_those_of_a_killed_race(rally_home: Path) -> None:
