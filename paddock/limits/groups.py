@@ -1,4 +1,4 @@
-"""The control groups of one node: made, written, read back, filled with its process, and removed."""
+"""The control groups of one node, or of a shipper: made, written, read back, filled with its process, and removed."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import Any
 
 from paddock.errors import MachineError
 from paddock.limits import layout
-from paddock.limits.asked import NO_LIMITS, cpu_list, cpus_in
+from paddock.limits.asked import cpu_list, cpus_in
 from paddock.limits.layout import Setting
-from paddock.limits.plan import GroupPlan, Plan
+from paddock.limits.plan import GroupPlan, Plan, left_out
 
 _PREFIX = "paddock"
 _TRIAL = f"{_PREFIX}-trial-"
@@ -26,7 +26,7 @@ WAITING = ("/bin/sh", "-c", 'read -r go && exec "$@" </dev/null', "sh")
 
 
 class NodeGroups:
-    """The groups of one node.
+    """The groups of one node; or those that a race's shippers, or what feeds them, join by themselves.
 
     :param name: of each of them, unique on the machine; see :func:`named`.
     """
@@ -145,7 +145,7 @@ class NodeGroups:
     def _refused(self, what: Path | str, why: str) -> MachineError:
         return MachineError(
             f"The limits of '{self.plan.who}' ({self.plan.text}) cannot be held here: {what} was refused ({why}). Look "
-            f"whether the groups above it allow less, or leave limits out with the mixin {NO_LIMITS}."
+            f"whether the groups above it allow less, or {left_out(self.plan.prefix)}."
         )
 
 

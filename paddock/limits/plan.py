@@ -40,9 +40,11 @@ class GroupPlan:
 class Plan:
     """How the limits of a node are held.
 
-    :param who: the cars' names, for sentences.
+    :param who: the cars' names, for sentences; or what else is held, see ``prefix``.
     :param cpus: the cores that it may use; empty for all.
     :param by_affinity: whether the kernel's CPU affinity holds them, because no group can.
+    :param prefix: what stands before the names of limits that are asked for by track parameters: "shipper_". Empty for
+        those of cars.
     """
 
     limits: Limits
@@ -51,6 +53,7 @@ class Plan:
     by_affinity: bool = False
     disk: Disk | None = None
     groups: tuple[GroupPlan, ...] = ()
+    prefix: str = ""
 
     @property
     def text(self) -> str:
@@ -96,28 +99,33 @@ class Here:
     memory_bytes: int = field(default_factory=lambda: int(psutil.virtual_memory().total))
 
 
-def plan_limits(limits: Limits, data: Path, who: str, here: Here | None = None) -> Plan:
+def plan_limits(limits: Limits, data: Path, who: str, here: Here | None = None, prefix: str = "") -> Plan:
     """Decide how those limits are held.
 
     :param data: the folder, which need not exist yet, in which the node keeps its data.
-    :param who: the cars' names, for sentences.
+    :param who: the cars' names, for sentences, and ``prefix`` as for a :class:`Plan`.
     :raises MachineError: if the machine is smaller than a limit, or one cannot be held here; with what would help.
     """
     here = here or Here()
-    _check_size(limits, who, here)
+    _check_size(limits, who, here, prefix)
     cpus = limits.cpus or (here.cpus[-limits.cores :] if limits.cores else ())
     disk = _disk(limits, data, who)
     asked = _controllers(limits, here)
     groups, failed = _groups(limits, cpus, disk, asked, here)
     by_affinity = failed.pop(layout.CPUSET, None) is not None
     if failed:
-        raise MachineError(_cannot(limits, who, failed))
-    return Plan(limits, who, cpus, by_affinity, disk, groups)
+        raise MachineError(_cannot(limits, who, failed, prefix))
+    return Plan(limits, who, cpus, by_affinity, disk, groups, prefix)
 
 
-def _check_size(limits: Limits, who: str, here: Here) -> None:
+def left_out(prefix: str) -> str:
+    """How to do without limits."""
+    return "leave its limits out" if prefix else f"leave limits out with the mixin {NO_LIMITS}"
+
+
+def _check_size(limits: Limits, who: str, here: Here, prefix: str) -> None:
     have = f"and this machine has {_number(len(here.cpus))} that it may use ({cpu_list(here.cpus)})"
-    remedy = f"take a smaller profile or limit, or leave limits out with the mixin {NO_LIMITS}."
+    remedy = f"take a smaller {'' if prefix else 'profile or '}limit, or {left_out(prefix)}."
     if limits.cores and limits.cores > len(here.cpus):
         raise MachineError(f"'{who}' is limited to {_number(limits.cores)} ({CORES}), {have}: {remedy}")
     if missing := sorted(set(limits.cpus) - set(here.cpus)):
@@ -126,11 +134,11 @@ def _check_size(limits: Limits, who: str, here: Here) -> None:
             f"'{who}' wants the CPUs {cpu_list(limits.cpus)} ({CPUS}), {have}: {cpu_list(missing)} {verb}."
         )
     if limits.quota and limits.quota > len(here.cpus):
-        raise MachineError(f"'{who}' is limited to {limits.quota:g} cores' time ({QUOTA}), {have}: {remedy}")
+        raise MachineError(f"'{who}' is limited to {limits.quota:g} cores' time ({prefix}{QUOTA}), {have}: {remedy}")
     if limits.memory_bytes and limits.memory_bytes > here.memory_bytes:
         raise MachineError(
-            f"'{who}' is limited to {gibibytes(limits.memory_bytes)} of memory ({MEMORY}), and this machine has "
-            f"{gibibytes(here.memory_bytes)}: {remedy}"
+            f"'{who}' is limited to {gibibytes(limits.memory_bytes)} of memory ({prefix}{MEMORY}), and this machine "
+            f"has {gibibytes(here.memory_bytes)}: {remedy}"
         )
 
 
@@ -216,17 +224,17 @@ def _settings(
     return layout.disk_settings(version, disk.number if disk else "", {way: one for way, one in rates.items() if one})
 
 
-def _cannot(limits: Limits, who: str, failed: Mapping[str, str]) -> str:
+def _cannot(limits: Limits, who: str, failed: Mapping[str, str], prefix: str) -> str:
     """Which limits cannot be held, why, and what would help."""
-    names = [name for controller in failed for name in _variables(limits)[controller]]
+    names = [f"{prefix}{name}" for controller in failed for name in _variables(limits)[controller]]
     why = "; ".join(dict.fromkeys(failed.values()))
     verb = "is a limit" if len(names) == 1 else "are limits"
     remedy = "call ./inv as root (in a container: with a writable /sys/fs/cgroup)"
     if os.geteuid() == 0:
         remedy = "let this container write to a tree of control groups of its own, at /sys/fs/cgroup"
     return (
-        f"{' and '.join(names)} {verb} of '{who}' that cannot be held here, because {why}: {remedy}, or leave all "
-        f"limits out with the mixin {NO_LIMITS}."
+        f"{' and '.join(names)} {verb} of '{who}' that cannot be held here, because {why}: {remedy}, or "
+        f"{'leave it out' if prefix else f'leave all limits out with the mixin {NO_LIMITS}'}."
     )
 
 

@@ -31,10 +31,18 @@ from paddock.race.circumstances import (
 from paddock.race.clusters import ClusterOptions, PreparedClusters, check_java_options, own_data_path, prepare_clusters
 from paddock.race.drivers import DEFAULT_CLIENTS, lap_parameters
 from paddock.race.replay_check import check_replay, with_query_log
-from paddock.race.shippers import check_shippers
+from paddock.race.shippers import check_shippers, limited_programs
 from paddock.rally import preflight
 from paddock.rally.clusters import DEFAULT_CLUSTER, Cluster
-from paddock.rally.request import OPTIONS_FILE, OPTIONS_VARIABLE, ClientOptions, RaceRequest, read_client_options
+from paddock.rally.limited_programs import LimitedProgram
+from paddock.rally.request import (
+    OPTIONS_FILE,
+    OPTIONS_VARIABLE,
+    ClientOptions,
+    RaceRequest,
+    load_driver_hosts,
+    read_client_options,
+)
 from paddock.sampling import Endpoint, check_cluster
 from paddock.tracks import (
     Challenge,
@@ -102,6 +110,14 @@ def prepare(options: RaceOptions, fetch: bool = True, clusters: Sequence[Cluster
         chosen = lap_parameters(options.params, options.further_arguments, clients)
         options = replace(options, params={**options.params, **chosen})
     shipped = check_shippers(track, challenge, options.params, options.test_mode, fetch)
+    held = limited_programs(options.params, _driven_elsewhere(options), fetch)
+    if held:
+        groups = " and ".join(dict.fromkeys(f"{one.component}_groups" for one in held))
+        shipped.append(
+            f"Control groups that Paddock makes for the race hold the "
+            f"{'; the '.join(f'{one.plan.who} to {one.plan.text}' for one in held)}. A printed command wants groups of "
+            f"yours in their place, named with {groups}."
+        )
     race_id = options.race_id or str(uuid.uuid4())
     check_race_id(race_id)
     _check_target(options)
@@ -111,7 +127,7 @@ def prepare(options: RaceOptions, fetch: bool = True, clusters: Sequence[Cluster
     if clusters:
         prepared = prepare_clusters(clusters, race_id, options.port, fetch)
         race = _on_clusters(options, track, challenge, race_id, prepared, fetch)
-        return replace(race, notes=(*others, *shipped, *race.notes), prices=prices)
+        return _held_to(held, replace(race, notes=(*others, *shipped, *race.notes), prices=prices))
     data_path = own_data_path(options.data_path, race_id)
     node_params = {**options.car_params, **({"data_paths": str(data_path)} if data_path else {})}
     combination, notes = _cars(options, node_params)
@@ -161,7 +177,22 @@ def prepare(options: RaceOptions, fetch: bool = True, clusters: Sequence[Cluster
         memory_lock=bool(combination and combination.memory_lock),
         further_arguments=options.further_arguments,
     )
-    return PreparedRace(request, track, documents, size, tuple(notes), record, prices)
+    return _held_to(held, PreparedRace(request, track, documents, size, tuple(notes), record, prices))
+
+
+def _driven_elsewhere(options: RaceOptions) -> bool:
+    """Whether another machine than this one drives the load of laps, which shippers run on: the first that is named."""
+    return load_driver_hosts(options.further_arguments)[:1] not in ((), ("localhost",), ("127.0.0.1",))
+
+
+def _held_to(held: Sequence[LimitedProgram], race: PreparedRace) -> PreparedRace:
+    """The race, whose shippers and generators are limited so; its tag says it beside the limits of nodes."""
+    if not held:
+        return race
+    said = race.request.circumstances.get(LIMITS)
+    told = "; ".join([*([said] if said else []), *(f"{one.plan.who}: {one.plan.text}" for one in held)])
+    circumstances = {**race.request.circumstances, LIMITS: told}
+    return replace(race, request=replace(race.request, limited=tuple(held), circumstances=circumstances))
 
 
 def _is_limited(options: RaceOptions) -> bool:

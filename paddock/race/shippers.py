@@ -1,14 +1,16 @@
-"""The shippers that a race asks for: whether they are installed, and whether they can be what is asked of them."""
+"""The shippers that a race asks for: whether they are installed, can be what is asked of them, and what holds them."""
 
 from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from paddock import paths
+from paddock import cars, paths
 from paddock.errors import FileError, MachineError, UsageError
+from paddock.limits import Here, Limits, plan_limits, try_out
+from paddock.rally.limited_programs import LimitedProgram
 from paddock.tracks import Challenge, Track
 from paddock.tracks.rendering import build_track, render_specification
 
@@ -16,11 +18,15 @@ LAPS = "laps"
 # Whose plain levels are names of shippers.
 CHALLENGE = "shipper"
 _OWN_CLIENTS = "rally"
+# What can be limited, as the names of its parameters begin.
+_COMPONENTS = ("shipper", "generator")
 # What names files, hosts and sizes of a race that is not prepared yet; none of it is about shippers.
 _NOT_LOOKED_AT = (
     *("lap_journal", "lap_stop_file", "lap_dropped_file", "lap_starts", "lap_order", "lap_phases", "lap_documents"),
     *("lap_read_back", "lap_client_options", "driver_processes", "driver_rendezvous"),
 )
+# Groups are made when the race begins; that there are some is all that can be known before.
+_SOME_GROUPS = {f"{component}_groups": "/" for component in _COMPONENTS}
 
 
 def check_shippers(
@@ -35,6 +41,10 @@ def check_shippers(
     :raises MachineError: one is not installed.
     """
     named = asked(params)
+    if (limits := [name for name in params if _is_limit(name) and params[name] is not None]) and not named:
+        raise UsageError(
+            f"{limits[0]} is for laps that a shipper sends, and none does here: name one with shipper, or leave it out."
+        )
     if not named and challenge.name != CHALLENGE:
         return []
     if LAPS not in challenge.tasks:
@@ -42,7 +52,8 @@ def check_shippers(
             f"The challenge '{challenge.name}' is sent by Rally's own clients, and shipper is {' and '.join(named)}: "
             f"race the challenge shipper, or another one of laps (./inv challenges), or leave it out."
         )
-    looked_at = {name: value for name, value in params.items() if name not in _NOT_LOOKED_AT}
+    given = {name: value for name, value in params.items() if name not in _NOT_LOOKED_AT}
+    looked_at = {**given, **{name: groups for name, groups in _SOME_GROUPS.items() if given.get(name) is None}}
     specification, _ = render_specification(track.folder, looked_at)
     try:
         build_track(track.folder, looked_at, specification, challenge.name, test_mode)
@@ -73,24 +84,83 @@ def asked(params: Mapping[str, Any]) -> list[str]:
 
 
 def pinned(params: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What shippers, and what feeds them, are held to by the processors that they may run on: as launches of nodes are.
+    """What shippers, and what feeds them, are held to by processors and quotas: as launches of nodes are.
 
     :param params: the track's parameters, levels among them, which were found right.
     """
-    given: dict[str, list[Any]] = {}
+    given: dict[str, list[float | None]] = {}
+    for _, shipper, level in _shipped(params):
+        for component in _COMPONENTS:
+            cores = [level.get(f"{component}_limit_cpu_quota")]
+            if (own := level.get(f"{component}_processors")) is not None:
+                cores.append(len(_shared("shipper_settings").processors(own, component, "")))
+            who = f"shipper-{shipper}" if component == "shipper" else component
+            given.setdefault(who, []).append(min((one for one in cores if one is not None), default=None))
+    # Samples do not tell one lap's from another's: what any may use, they may.
+    return [
+        {"node": component, "at most": {"cores": max(one for one in every if one is not None)}}
+        for component, every in given.items()
+        if None not in every
+    ]
+
+
+def limited_programs(params: Mapping[str, Any], elsewhere: bool, fetch: bool) -> tuple[LimitedProgram, ...]:
+    """How the limits of shippers, and of what feeds them, are held; none where the user's own groups hold them.
+
+    :param params: the track's parameters, levels among them, which were found right.
+    :param elsewhere: whether other machines than this one drive the load.
+    :param fetch: whether to try it out.
+    :raises UsageError: the groups that the user has named hold something else, or are on another machine.
+    :raises MachineError: the limits cannot be held on this machine.
+    """
+    wanted: dict[tuple[str, Limits], list[str]] = {}
+    for name, _, level in _shipped(params):
+        for component in _COMPONENTS:
+            asked_for = _shared("limit_groups").group_limits(
+                level, component, params.get(f"{component}_groups") or "/", name
+            )
+            limits = Limits(quota=asked_for.quota, memory_bytes=asked_for.memory_bytes)
+            if not limits:
+                continue
+            if params.get(f"{component}_groups") is None:
+                wanted.setdefault((component, limits), []).append(name)
+            elif not elsewhere:
+                try:
+                    asked_for.folders()
+                except ValueError as error:
+                    raise UsageError(
+                        f"The limits of the {component} of '{name}' cannot be held: {error}. Correct "
+                        f"{component}_groups, or leave it out: then Paddock makes the groups."
+                    ) from None
+    if wanted and elsewhere:
+        component = next(iter(wanted))[0]
+        raise UsageError(
+            f"The limits of the {component} would have to be held where the load is driven, and Paddock makes control "
+            f"groups on its own machine alone: make one there, and name its folder with {component}_groups."
+        )
+    held = []
+    for (component, limits), names in wanted.items():
+        who = f"{component} of {', '.join(dict.fromkeys(names))}"
+        here = Here(memory_bytes=cars.this_machine().memory_bytes)
+        plan = plan_limits(limits, paths.races_folder(), who, here, f"{component}_")
+        if fetch:
+            try_out(plan)
+        held.append(LimitedProgram(component, plan))
+    return tuple(held)
+
+
+def _is_limit(parameter: str) -> bool:
+    return parameter.startswith(tuple(f"{component}_limit_" for component in _COMPONENTS))
+
+
+def _shipped(params: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Of each level that a shipper sends its name, the shipper's, and what holds for it."""
     for one in _levels(params) or [{}]:
-        level = {**params, **(one if isinstance(one, Mapping) else {"value": one})}
+        own = one if isinstance(one, Mapping) else {"value": one}
+        level = {**params, **{name: value for name, value in own.items() if value is not None}}
         plain = level.get("value") in (_OWN_CLIENTS, *programs())
-        if (name := level["value"] if plain else level.get("shipper")) not in (None, _OWN_CLIENTS):
-            given.setdefault(f"shipper-{name}", []).append(level.get("shipper_processors"))
-            given.setdefault("generator", []).append(level.get("generator_processors"))
-    held: list[dict[str, Any]] = []
-    for component, every in given.items():
-        # Samples do not tell one lap's from another's: what any may use, they may.
-        if None not in every:
-            cores = max(len(_shared("shipper_settings").processors(one, component, "")) for one in every)
-            held.append({"node": component, "at most": {"cores": cores}})
-    return held
+        if (shipper := level["value"] if plain else level.get("shipper")) not in (None, _OWN_CLIENTS):
+            yield str(own.get("name", own.get("value", shipper))), shipper, level
 
 
 def _levels(params: Mapping[str, Any]) -> list[Any]:

@@ -114,7 +114,7 @@ class LimitedNodes:
 
 
 def launches(file: Path) -> list[dict[str, Any]]:
-    """What a :func:`limits_file` says, an object for each launch of a node; none if there is no file."""
+    """What a :func:`limits_file` says: an object for each launch of a node, and for all of a shipper's; or none."""
     try:
         told: list[dict[str, Any]] = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -123,10 +123,11 @@ def launches(file: Path) -> list[dict[str, Any]]:
 
 
 def limits_held(file: Path) -> list[str]:
-    """The same for people: a sentence for each launch of a node."""
+    """The same for people: a sentence for each."""
     found = []
     for one in launches(file):
-        text = f"The node {one['node']} was held to {one['limits']}"
+        who = f"node {one['node']}" if "node" in one else one["program"]
+        text = f"The {who} was held to {one['limits']}"
         seconds, used = one.get("seconds"), one.get("processor seconds")
         if seconds and used is not None:
             text += f"; it used {used / seconds:.2f} cores' time on average since its start"

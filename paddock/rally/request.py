@@ -19,6 +19,7 @@ from paddock.errors import FileError, UsageError, nearest
 from paddock.plain_values import separated
 from paddock.rally import DEFAULT_HTTP_PORT
 from paddock.rally.clusters import DEFAULT_CLUSTER, Cluster, install_arguments, installation_id, started, target_hosts
+from paddock.rally.limited_programs import LimitedProgram
 from paddock.rally.privileges import pasted_before
 
 # Client options that the user keeps out of the command line; it stays out of the environment of Rally's processes, too.
@@ -69,6 +70,7 @@ class RaceRequest:
     :param clusters: clusters of its own, side by side, in the place of ``engine`` and ``target_hosts``; those that are
         started have nodes that outlive Rally's own launch.
     :param request_journal: where our tracks are to write down every request; None for nowhere.
+    :param limited: what our tracks start and is held to limits: its groups are there while the race is.
     """
 
     race_id: str
@@ -90,6 +92,7 @@ class RaceRequest:
     further_arguments: tuple[str, ...] = ()
     clusters: tuple[Cluster, ...] = ()
     request_journal: Path | None = None
+    limited: tuple[LimitedProgram, ...] = ()
 
     @property
     def provisions(self) -> bool:

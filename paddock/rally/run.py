@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -15,6 +16,7 @@ from paddock.rally import leftovers, preflight
 from paddock.rally import request as command
 from paddock.rally.leftovers import RaceProcesses
 from paddock.rally.limited import limits_file
+from paddock.rally.limited_programs import ProgramGroups
 from paddock.rally.nodes import Nodes
 from paddock.rally.outcome import RaceFailed, RaceOutcome, explain, read_outcome
 from paddock.rally.privileges import choose_identity
@@ -84,7 +86,9 @@ def run_race_alone(
     preflight.check_disk(request, corpus_bytes)
     output = race_records(request.race_id) / "rally-output.txt"
     processes = RaceProcesses(request.race_id)
-    with stoppable(), leftovers.written_down(request.race_id, request.data_paths, nodes.limited.folders):
+    programs = ProgramGroups(request.race_id, request.limited)
+    groups = (*nodes.limited.folders, *programs.folders)
+    with stoppable(), leftovers.written_down(request.race_id, request.data_paths, groups):
         identity = choose_identity(
             request.starts_nodes,
             request.memory_lock or any(cluster.memory_lock for cluster in request.clusters),
@@ -94,6 +98,7 @@ def run_race_alone(
         )
         if request.client_options.private:
             request = _with_file(request, leftovers.secrets_file(request.race_id))
+        request = replace(request, track_params={**request.track_params, **programs.make(identity)})
         nodes.bring_up(identity)
         observer.started(processes)
         try:
@@ -110,6 +115,7 @@ def run_race_alone(
         finally:
             observer.ended()
             nodes.limited.write_down()
+            programs.write_down(limits_file(request.race_id))
     outcome = read_outcome(request.race_id)
     if outcome is None:
         if ended := nodes.limited.ended_by_the_kernel():

@@ -40,7 +40,7 @@ _TAGS = {
 }
 # What only repeats the corpus where that is recorded, and what differs between any two races.
 _CORPUS_PARAMETERS = ("corpus_file", "corpus_documents", "corpus_bytes")
-_ALWAYS_DIFFERENT = ("load_journal",)
+_ALWAYS_DIFFERENT = ("load_journal", "shipper_groups", "generator_groups")
 # A race id as Rally and Paddock make them (a UUID).
 _BY_CHANCE = re.compile("[0-9a-f]{8}-[0-9a-f]{4}-")
 _TOLD = 2  # differences by which a race is named

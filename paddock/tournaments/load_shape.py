@@ -16,6 +16,7 @@ SHIPPER_KEYS = (
     *("shipper", "shipper_batch", "shipper_workers", "shipper_queue", "shipper_queue_size"),
     *("shipper_main_queue_size", "shipper_main_batch", "shipper_main_workers", "shipper_retries", "shipper_input"),
     *("shipper_parsing", "shipper_processors", "generator_processors"),
+    *("shipper_limit_cpu_quota", "shipper_limit_memory", "generator_limit_cpu_quota", "generator_limit_memory"),
 )
 OWN_CLIENTS = "rally"
 

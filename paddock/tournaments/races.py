@@ -248,6 +248,8 @@ def race_circumstances(
         found[CORPUS] = corpus_text(race.corpus)
     if names := asked(race.request.track_params):
         found["shippers"] = ", ".join(f"{name} {programs()[name].version}".strip() for name in names)
+    if race.request.limited:
+        found["limits of shippers"] = "; ".join(f"{one.plan.who}: {one.plan.text}" for one in race.request.limited)
     if (processes := race.request.track_params.get(PROCESSES, 1)) > 1:
         found["load driver"] = f"{processes} processes"
     if race.request.clusters:

@@ -92,6 +92,14 @@ def test_more_than_one_difference_is_warned_of(difference: dict[str, Any], name:
     assert name in found.warnings[0]
 
 
+def test_groups_that_held_limits_are_no_difference() -> None:
+    """Paddock names them after the race; what they held is a parameter, and in the tag of limits."""
+    one, other = (
+        race(name, **{"track-params": {"shipper_groups": f"/{name}", "generator_groups": f"/{name}"}}) for name in "ab"
+    )
+    assert compare([one, other]).differences == ()
+
+
 def test_tournaments_on_two_machines() -> None:
     """The same tournament elsewhere: ratios stand side by side, and drift between absolute values is warned of."""
     here, there = decided(), replace(decided(), id="there", circumstances={**CIRCUMSTANCES, "CPU": "64 cores"})

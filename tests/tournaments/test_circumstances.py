@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 
 from paddock.limits import Here
+from paddock.limits.layout import Tree
 from paddock.race import RaceOptions
 from paddock.race.clusters import ClusterOptions
 from paddock.race.options import prepare
@@ -14,6 +16,7 @@ from paddock.tournaments.laps import Attempt
 from paddock.tournaments.notes import recorded_circumstances, settings_in_force
 from paddock.tournaments.races import race_circumstances
 from paddock.tournaments.store import History
+from tests.limits.layouts import group
 
 CODEC = {"index.codec": "default"}
 
@@ -80,3 +83,17 @@ def test_limits_of_nodes_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None
         race = prepare(RaceOptions(challenge="settings"), False, asked)
         found[cars] = race_circumstances(race, {}, {}, on).get("limits")
     assert list(found.values()) == [None, f"free, control: none; small: core {core} (affinity)"]
+
+
+def test_limits_of_shippers_are_said_beside_the_contenders_that_have_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Contenders may differ in them; each is a group of its own."""
+    trees = {"cpu": Tree(1, tmp_path / "cpu", group(tmp_path / "cpu", 1))}
+    monkeypatch.setattr("paddock.race.shippers.Here", lambda memory_bytes: Here(trees, (0, 1), memory_bytes))
+    levels = [{"name": name, "shipper_limit_cpu_quota": cores} for name, cores in (("a", 0.5), ("b", 1))]
+    params = {"shipper": "rsyslog", "levels": levels}
+    race = prepare(RaceOptions(challenge="settings", params=params), False, [ClusterOptions("default")])
+    assert race_circumstances(race, {}, {}, {"default": ("a", "b")})["limits of shippers"] == (
+        "shipper of a: 0.5 cores of time (quota v1); shipper of b: 1 cores of time (quota v1)"
+    )

@@ -285,6 +285,32 @@ def test_wrong_plans_end_in_a_sentence(tmp_path: Path, changes: dict[str, Any], 
         plan(tmp_path, **changes)
 
 
+@pytest.mark.parametrize("processes", [1, 2])
+def test_groups_are_looked_at_before_the_first_lap(tmp_path: Path, processes: int) -> None:
+    """By the client that runs the laps, where its shippers will be; whoever only reads the track need not have any."""
+    group = tmp_path / "group"
+    group.mkdir()
+    for file, text in {"cgroup.procs": "", "cpu.max": "50000 100000", "memory.max": "max"}.items():
+        (group / file).write_text(text)
+    told = {"shipper": "syslog-ng", "shipper_limit_cpu_quota": 0.5, "shipper_groups": str(group)}
+    driver = {"driver_processes": processes, "driver_rendezvous": "127.0.0.1:1", "secret": "x"} if processes > 1 else {}
+    plan(tmp_path, shipper=told).partition(0, 1)
+    source = plan(tmp_path, shipper={**told, "shipper_limit_cpu_quota": 0.6}, **driver)
+    with pytest.raises(exceptions.InvalidSyntax, match=r"of the level '1s' cannot be held: no group .*/group has l"):
+        source.partition(0, processes)
+    if processes > 1:
+        source.partition(1, processes)
+
+
+def test_a_limit_is_of_a_shipper_that_sends_a_levels_laps(tmp_path: Path) -> None:
+    """Of Rally's own clients it would hold nothing; beside them it holds those of the others."""
+    limit = {"shipper": "rally", "generator_limit_memory": "64m", "generator_groups": "/x"}
+    with pytest.raises(exceptions.InvalidSyntax, match="generator_limit_memory is for laps that a shipper sends"):
+        plan(tmp_path, shipper=limit)
+    levels = [{"name": "1s"}, {"name": "30s", "shipper": "syslog-ng"}]
+    plan(tmp_path, shipper=limit, levels=levels)
+
+
 def test_corpus_with_action_lines_is_refused(tmp_path: Path) -> None:
     """Such lines name an index of their own, and the documents would go there."""
     documents = corpus(tmp_path, [50])

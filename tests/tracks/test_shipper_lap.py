@@ -26,11 +26,14 @@ from esrally import exceptions
 from shared import shipper_lap
 from shared.freshness import FreshnessProbe
 from shared.lap_load import Load
+from shared.limit_groups import GroupLimits
 from shared.shipper_lap import Shipment
 from shared.shipper_process import COMPONENT, GENERATOR, SHIPPER, Child
 from shared.shipper_programs import PROGRAMS
 from shared.shipper_settings import MainQueue, ShipperSettings
 
+from paddock.errors import MachineError
+from paddock.limits import Limits, NodeGroups, plan_limits
 from paddock.paths import TRACKS
 from tests.machine import PATIENCE, wait_until
 from tests.tracks.lap_client import FakeElasticsearch, corpus, lap, meta
@@ -475,6 +478,38 @@ def test_processors_that_are_not_there_are_told(tmp_path: Path) -> None:
     child = Child(["true"], SHIPPER, tmp_path, tmp_path / "log", processors=(4000,))
     assert child.process.wait() == 1
     assert "cannot run on the processors 4000" in child.last_words()
+
+
+def test_limits_are_in_the_record_and_memory_that_is_too_small_in_the_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A lap in real groups: each process joins its own; one that the kernel ends says why."""
+    settings = stand_in(monkeypatch)
+    plans = {quota: plan_limits(Limits(quota=quota), tmp_path, "x") for quota in (0.5, 0.75)}
+    plans[0.0] = plan_limits(Limits(memory_bytes=4 << 20), tmp_path, "x")
+    groups = [NodeGroups(plan, f"paddock-test-{tmp_path.name}-{number}") for number, plan in enumerate(plans.values())]
+    try:
+        for one in groups:
+            one.make()
+        folders = tuple(folder for one in groups for folder in one.folders)
+        halves = {"limits": GroupLimits(0.5, None, folders), "generator_limits": GroupLimits(0.75, None, folders)}
+        sent = ship(tmp_path, replace(settings, **halves))
+        assert (sent.problems, len(sent.numbers)) == ([], COUNT)
+        for key, quota, one in (("limits", 0.5, groups[0]), ("generator_limits", 0.75, groups[1])):
+            assert sent.record[key]["cpu_quota"] == quota
+            assert {Path(file).parent for file in sent.record[key]["files"]} == set(one.folders)
+        with pytest.raises(
+            exceptions.RallyTaskAssertionError, match="because it needed more memory than its limit of 4 "
+        ):
+            ship(tmp_path, replace(settings, limits=GroupLimits(None, 4 << 20, folders)))
+        gone = replace(settings, limits=GroupLimits(0.5, None, (tmp_path,)))
+        with pytest.raises(exceptions.RallyTaskAssertionError, match=r"the limits of stand-in are lost: .* no control"):
+            ship(tmp_path, gone)
+    except MachineError as error:
+        pytest.skip(str(error))
+    finally:
+        for one in groups:
+            one.remove()
 
 
 def test_what_feeds_it_and_cannot_begin_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

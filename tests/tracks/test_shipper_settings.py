@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from esrally import exceptions
+from shared.limit_groups import GroupLimits
 from shared.shipper_parsing import PARSINGS
 from shared.shipper_programs import PROGRAMS, QUEUES
 from shared.shipper_settings import INPUTS, KEYS, SHIPPERS, MainQueue, ShipperSettings, shipper_settings
@@ -50,13 +53,20 @@ def test_everything_can_be_said() -> None:
         "shipper_input": "imptcp",
         "shipper_processors": "0,2-3",
         "generator_processors": 1,
+        "shipper_limit_cpu_quota": 0.5,
+        "shipper_limit_memory": "512m",
+        "generator_limit_cpu_quota": 1,
+        "generator_limit_memory": "1g",
     }
+    groups = {"shipper_groups": "/a", "generator_groups": "/b"}
     assert set(level) == set(KEYS)
     expected = ShipperSettings(
         "rsyslog", 10, 2, "disk-assisted", 50, 0, "imptcp", (0, 2, 3), (1,), main=MainQueue(2000, 7, 4), parsing="json"
     )
-    assert read(level) == expected
-    assert read({}, level) == expected
+    limits, feeds = GroupLimits(0.5, 512 << 20, (Path("/a"),)), GroupLimits(1.0, 1 << 30, (Path("/b"),))
+    expected = replace(expected, limits=limits, generator_limits=feeds)
+    assert read(level, groups) == expected
+    assert read({}, {**level, **groups}) == expected
 
 
 @pytest.mark.parametrize(
@@ -102,12 +112,24 @@ def test_everything_can_be_said() -> None:
         ({"shipper": "rsyslog", "shipper_main_queue_size": 1500}, "make shipper_main_queue_size 2000 at least"),
         ({"shipper": "rsyslog", "shipper_processors": "0-99999999999"}, "must be numbers of processors such as 0, 0-1"),
         ({"shipper": "rsyslog", "shipper_processors": "1-0"}, "must be numbers of processors such as 0, 0-1 or 0,2"),
+        ({"shipper": "rsyslog", "shipper_limit_memory": "64m"}, "has shipper_limit_memory, which nobody holds here"),
+        ({"shipper": "rsyslog", "generator_limit_cpu_quota": 1}, "name its folder with generator_groups"),
     ],
 )
 def test_what_cannot_be_is_refused_in_a_sentence(level: dict[str, Any], sentence: str) -> None:
     """Before anything is started, with what would be right."""
     with pytest.raises(exceptions.InvalidSyntax, match=sentence):
         read(level)
+
+
+def test_a_quota_needs_the_processors_to_use_it_on() -> None:
+    """More than it is pinned to would hold nothing."""
+    level = {"shipper": "rsyslog", "generator_processors": "0", "generator_limit_cpu_quota": 1.5}
+    with pytest.raises(
+        exceptions.InvalidSyntax, match=r"_quota 1\.5, and generator_processors names 1 to use it on: make"
+    ):
+        read(level, {"generator_groups": "/x"})
+    assert read({**level, "generator_processors": "0-1"}, {"generator_groups": "/x"}) is not None
 
 
 def test_queues_may_be_as_small_as_the_batches_that_are_under_way() -> None:

@@ -22,7 +22,7 @@ from shared.levels import Level, read_levels, sorted_by, sorting_mappings
 from shared.mapping_variants import mapping_variant
 from shared.rendezvous import Place, place
 from shared.shipper_parsing import LINES, SYSLOG, SYSLOG_FIELDS, parsed_mappings
-from shared.shipper_settings import ShipperSettings, shipper_settings
+from shared.shipper_settings import ShipperSettings, check_groups, check_limited, shipper_settings
 
 # Seconds; until the nodes of the next start are there, and between two looks.
 READY_TIMEOUT = 3600.0
@@ -120,6 +120,9 @@ class LapPlan(ParamSource):
 
     def partition(self, partition_index: int, total_partitions: int) -> ParamSource:
         """What one client of the task does: the first runs the laps, the others follow it."""
+        if partition_index == 0:
+            for level, shipper in {lap.level: lap.shipper for lap in self._laps if lap.shipper}.items():
+                check_groups(shipper, level)  # which are on this machine, as the shippers are
         if self._processes == 1:
             return self
         where, secret = _place(self._params), self._params["secret"]
@@ -219,6 +222,7 @@ def _plan(track: Any, corpora: list[Any], params: dict[str, Any]) -> Iterator[La
     client_options = Path(params["client-options"]) if params.get("client-options") else None
     sorting = [field for level in levels.values() for field in sorted_by(level)]
     shippers = {name: _shipper(level, params) for name, level in levels.items()}
+    check_limited(params.get("shipper") or {}, shippers.values())
     bodies = {name: _body(track, level, sorting, shippers[name]) for name, level in levels.items()}
     intervals = {name: refresh_seconds(body["settings"]) for name, body in bodies.items()}
     queries = find_queries(track, params["queries"]) if params["searches"] else ()

@@ -9,12 +9,10 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import functools
-import json
 import os
 import re
 import shutil
 import socket
-import sys
 import tempfile
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -23,13 +21,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from esrally import exceptions
-from esrally.utils import io
 
 from shared.freshness import FreshnessProbe
-from shared.lap_documents import slices, sources
 from shared.lap_load import Load
+from shared.limit_groups import GroupLimits, JoinedGroups
 from shared.request_contexts import unmeasured
-from shared.shipper_parsing import SYSLOG, syslog_line
+from shared.shipper_feed import documents_of, generator_words, given, heard, next_line, say_go, syslog_lines
+from shared.shipper_parsing import SYSLOG
 from shared.shipper_place import Place, place_of
 from shared.shipper_process import GENERATOR, SHIPPER, Child, Use
 from shared.shipper_programs import PROGRAMS, refused
@@ -52,7 +50,6 @@ _END_PATIENCE = 10.0
 # What a lap's folder lies in: the race's own, which whoever clears up after a killed race removes.
 _RACE_FOLDER = "PADDOCK_RACE"
 FOLDER = "shippers"
-_GENERATOR = Path(__file__).with_name("shipper_generator.py")
 
 
 @dataclass(frozen=True)
@@ -86,6 +83,7 @@ class Shipment:
         self._shipper: Child | None = None
         self._generator: Child | None = None
         self._threads = ThreadPoolExecutor(max_workers=1, thread_name_prefix="generator")
+        self._groups: dict[str, JoinedGroups] = {}
         self._used = Use(0.0, 0)
         self._version = ""
         self._place: Place | None = None
@@ -122,23 +120,41 @@ class Shipment:
             raise exceptions.RallyTaskAssertionError(f"{self.settings.name} refuses its configuration: {why}")
         words = [self.program.path or self.program.program, *self.program.start_words(folder)]
         component = f"{SHIPPER}{self.settings.name}"
-        self._shipper = Child(words, component, folder, folder / "output.log", self.settings.processors)
+        groups = self._joined(SHIPPER, self.settings.limits)
+        log = folder / "output.log"
+        self._shipper = Child(words, component, folder, log, self.settings.processors, groups.folders)
         await self._until_it_takes(file if "file" in fed_by else port)
+        self._check_joined(self._shipper, SHIPPER)
         if place.has_secrets:
             # It has been read: nobody who is killed from here on leaves a password.
             for name in self.program.files:
                 (folder / name).unlink()
         into = {"into": str(file)} if "file" in fed_by else {"port": port, "patience": self.program.starts_within}
-        what = _documents(self._lap)
+        what = documents_of(self._lap)
         if self.settings.parsing == SYSLOG:
-            what = await asyncio.to_thread(_syslog_lines, self._lap, folder / "state" / "lines.log")
-        words = [sys.executable, "-I", "-S", str(_GENERATOR), json.dumps({**what, **into})]
-        self._generator = Child(words, GENERATOR, folder, None, self.settings.generator_processors)
-        ready = self._threads.submit(_line, self._generator)
-        if (said := await _heard(ready, self.program.starts_within + _END_PATIENCE)) != "ready\n":
+            what = await asyncio.to_thread(syslog_lines, self._lap, folder / "state" / "lines.log")
+        words = generator_words({**what, **into})
+        groups = self._joined(GENERATOR, self.settings.generator_limits)
+        self._generator = Child(words, GENERATOR, folder, None, self.settings.generator_processors, groups.folders)
+        ready = self._threads.submit(next_line, self._generator)
+        if (said := await heard(ready, self.program.starts_within + _END_PATIENCE)) != "ready\n":
             raise exceptions.RallyTaskAssertionError(
-                f"what feeds {self.settings.name} did not begin: {said.strip() or 'it said nothing'}{self._said()}"
+                f"what feeds {self.settings.name} did not begin{groups.too_small}: "
+                f"{said.strip() or 'it said nothing'}{self._said()}"
             )
+        self._check_joined(self._generator, GENERATOR)
+
+    def _joined(self, component: str, limits: GroupLimits) -> JoinedGroups:
+        """The groups that a process is to join."""
+        try:
+            self._groups[component] = JoinedGroups(limits)
+        except ValueError as error:
+            raise exceptions.RallyTaskAssertionError(f"the limits of {self.settings.name} are lost: {error}") from None
+        return self._groups[component]
+
+    def _check_joined(self, child: Child, component: str) -> None:
+        if not self._groups[component].has(child.process.pid) and child.exit_code is None:
+            raise exceptions.RallyTaskAssertionError(f"{component.strip('-')} is not in the groups of its limits")
 
     async def look(self) -> None:
         """See what the index has before the lap."""
@@ -155,16 +171,18 @@ class Shipment:
         load, name = Load(), self.settings.name
         used_before, looked = shipper.use(), 0.0
         self._said_before = self._said()
+        for groups in self._groups.values():
+            groups.begin()
         self._es.on_request_start()
         load.first_sent = last_news = time.perf_counter()
-        _tell(generator)
-        handed: Future[str] = self._threads.submit(_line, generator)
+        say_go(generator)
+        handed: Future[str] = self._threads.submit(next_line, generator)
         while True:
             await asyncio.sleep(self._until_next_look(load))
             # Before the count: what was handed over by then is in it, or will be.
             done = handed.done()
             if done and not self._handed:
-                self._handed = _told(handed.result())
+                self._handed = given(handed.result())
             with unmeasured(self._es):
                 there = await counted(self._es, self._lap)
             now = time.perf_counter()
@@ -179,7 +197,8 @@ class Shipment:
             if all_there:
                 break
             if shipper.exit_code is not None:
-                problems.append(f"{name} ended in the middle of the lap ({_ended(shipper.exit_code)}){self._said()}")
+                code = self._ended(shipper.exit_code)
+                problems.append(f"{name} ended in the middle of the lap ({code}){self._said()}")
                 break
             if now - last_news > self.settings.patience:
                 problems.append(self._standstill(load.documents_acknowledged))
@@ -187,11 +206,13 @@ class Shipment:
         self._es.on_request_end()
         if not self._handed:
             generator.process.terminate()
-            self._handed = _told(await _heard(handed, _END_PATIENCE))
+            self._handed = given(await heard(handed, _END_PATIENCE))
         self._used = Use(round(max(0.0, self._used.cpu_seconds - used_before.cpu_seconds), 3), self._used.peak_bytes)
         load.documents_sent = self._handed["generated"]
+        problems += [f"somebody has changed the limits: {said}" for one in self._groups.values() if (said := one.end())]
         if self._handed["problem"] and not problems:
-            problems.append(f"{name} was not given all documents: {self._handed['problem']}{self._said()}")
+            why = f"{self._handed['problem']}{self._groups[GENERATOR].too_small}"
+            problems.append(f"{name} was not given all documents: {why}{self._said()}")
         return load
 
     async def end(self) -> int:
@@ -240,6 +261,8 @@ class Shipment:
             "input": settings.input,
             "processors": list(settings.processors) or None,
             "generator_processors": list(settings.generator_processors) or None,
+            "limits": self._limits_held(SHIPPER),
+            "generator_limits": self._limits_held(GENERATOR),
             "cpu_seconds": self._used.cpu_seconds,
             "peak_memory_bytes": self._used.peak_bytes or None,
             "generator_cpu_seconds": round(self._handed.get("cpu_seconds", 0.0), 3),
@@ -284,7 +307,7 @@ class Shipment:
         deadline = time.monotonic() + self.program.starts_within
         while time.monotonic() < deadline:
             if self._shipper.exit_code is not None:
-                code = _ended(self._shipper.exit_code)
+                code = self._ended(self._shipper.exit_code)
                 raise exceptions.RallyTaskAssertionError(
                     f"{self.settings.name} ended before it took a document ({code}){self._said()}"
                 )
@@ -298,6 +321,13 @@ class Shipment:
                 f"{self.settings.name} does not listen at port {what} after "
                 f"{self.program.starts_within:g} s{self._said()}"
             )
+
+    def _ended(self, code: int) -> str:
+        """How the shipper came to its end."""
+        return (f"signal {-code}" if code < 0 else f"exit code {code}") + self._groups[SHIPPER].too_small
+
+    def _limits_held(self, component: str) -> dict[str, Any] | None:
+        return self._groups[component].record() if component in self._groups else None
 
     def _until_next_look(self, load: Load) -> float:
         generated = self._handed.get("generated")
@@ -338,46 +368,6 @@ def _version(name: str) -> str:
     return PROGRAMS[name].version
 
 
-async def _heard(line: Future[str], patience: float) -> str:
-    """A line of what a program says; empty if it says none in so many seconds."""
-    try:
-        return await asyncio.wait_for(asyncio.wrap_future(line), patience)
-    except asyncio.TimeoutError:
-        return ""
-
-
-def _documents(lap: Lap) -> dict[str, Any]:
-    """What the generator is told of the documents of a lap."""
-    files = [(one.document_file, one.number_of_documents) for one in lap.documents]
-    number, first, _ = next(slices([documents for _, documents in files], lap.first_document, 1))
-    with open(files[number][0], "rb") as file:  # noqa: PTH123 - Rally's own helper wants such a file
-        io.skip_lines(files[number][0], file, first)
-        offset = file.tell()
-    left = files[number][1] - first
-    return {
-        "files": files,
-        "file": number,
-        "offset": offset,
-        "left": left,
-        "count": lap.count,
-        "seconds": lap.seconds,
-    }
-
-
-def _syslog_lines(lap: Lap, into: Path) -> dict[str, Any]:
-    """What the generator is told of lines of syslog, which are made of the documents of a lap and put into that file.
-
-    :raises exceptions.RallyTaskAssertionError: if a document is none that a line could be made of.
-    """
-    with into.open("wb") as file:
-        try:
-            file.writelines(map(syslog_line, sources(lap.documents, lap.first_document, lap.count)))
-        except ValueError as error:
-            raise exceptions.RallyTaskAssertionError(f"no line can be made of a document: {error}") from None
-    whole = {"files": [(str(into), lap.count)], "file": 0, "offset": 0, "left": lap.count}
-    return {**whole, "count": lap.count, "seconds": None}
-
-
 def _folder(lap: Lap, secret: bool) -> Path:
     """A folder of the lap's own, which nobody else may read.
 
@@ -396,31 +386,6 @@ def _free_port() -> int:
         one.bind(("127.0.0.1", 0))
         port: int = one.getsockname()[1]
         return port
-
-
-def _tell(child: Child) -> None:
-    assert child.process.stdin is not None  # noqa: S101 - a generator has one
-    child.process.stdin.write(b"go\n")
-    child.process.stdin.flush()
-
-
-def _line(child: Child) -> str:
-    try:
-        return "" if child.process.stdout is None else child.process.stdout.readline().decode("utf-8")
-    except (OSError, ValueError):
-        return ""  # closed meanwhile
-
-
-def _told(line: str) -> dict[str, Any]:
-    """What the generator says at its end."""
-    if not line:
-        return {"generated": 0, "bytes": 0, "problem": "the process that feeds it has ended", "seconds": 0.0}
-    told: dict[str, Any] = json.loads(line)
-    return told
-
-
-def _ended(code: int) -> str:
-    return f"signal {-code}" if code < 0 else f"exit code {code}"
 
 
 def _text(file: Path) -> str:

@@ -42,6 +42,7 @@ class Child:
 
     :param log: file to which it adds what it says; None for a program that is talked with.
     :param processors: those that it may run on; empty for all.
+    :param groups: folders of control groups that it joins before it begins; empty for none.
     :raises OSError: if it cannot be started.
     """
 
@@ -52,6 +53,7 @@ class Child:
         folder: Path,
         log: Path | None,
         processors: Sequence[int] = (),
+        groups: Sequence[Path] = (),
         environment: Mapping[str, str] | None = None,
     ) -> None:
         self.log = log
@@ -62,7 +64,7 @@ class Child:
             "start_new_session": True,
         }
         # Isolated, and without its packages: it is there for some milliseconds.
-        before = [sys.executable, "-I", "-S", str(_CHILD), str(os.getpid()), named]
+        before = [sys.executable, "-I", "-S", str(_CHILD), str(os.getpid()), named, "\n".join(map(str, groups))]
         if log is None:
             pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
             self.process = subprocess.Popen([*before, *words], **pipes, **options)

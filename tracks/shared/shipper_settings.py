@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from esrally import exceptions
 
+from shared.limit_groups import GroupLimits, group_limits
 from shared.shipper_parsing import NONE, PARSINGS, PLACES, SYSLOG
 from shared.shipper_programs import MEMORY, PROGRAMS, QUEUES
 
@@ -30,7 +31,9 @@ _MAIN_SIZE, _MAIN_BATCH, _MAIN_WORKERS = "shipper_main_queue_size", "shipper_mai
 KEYS = (
     *("shipper", _BATCH, _WORKERS, _QUEUE, _QUEUE_SIZE, _MAIN_SIZE, _MAIN_BATCH, _MAIN_WORKERS, _RETRIES, _INPUT),
     *(_PARSING, "shipper_processors", "generator_processors"),
+    *("shipper_limit_cpu_quota", "shipper_limit_memory", "generator_limit_cpu_quota", "generator_limit_memory"),
 )
+_NO_LIMITS = GroupLimits()
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,7 @@ class ShipperSettings:
     :param input: tcp, imtcp, imptcp or file.
     :param processors: the processors that it may run on, ``generator_processors`` those of the process that feeds it;
         empty for all.
+    :param limits: what it may have at most, held by control groups; ``generator_limits`` likewise.
     :param main: the queue before that of the output; None where there is only one.
     :param parsing: what becomes of a line before it is sent, one of :data:`shared.shipper_parsing.PARSINGS`.
     :param address_field: the field of the track's documents with the address whose place is looked up; None without.
@@ -77,6 +81,8 @@ class ShipperSettings:
     main: MainQueue | None = None
     parsing: str = NONE
     address_field: str | None = None
+    limits: GroupLimits = _NO_LIMITS
+    generator_limits: GroupLimits = _NO_LIMITS
 
 
 def shipper_settings(
@@ -84,7 +90,8 @@ def shipper_settings(
 ) -> ShipperSettings | None:
     """The shipper of a level's laps; None where Rally's own clients send them.
 
-    :param level: what the level says, by :data:`KEYS`; ``params`` are the track's parameters of the same names.
+    :param level: what the level says, by :data:`KEYS`; ``params`` are the track's parameters of the same names, and
+        those of the track alone: ``address_field``, ``shipper_groups`` and ``generator_groups``.
     :param batch: documents per bulk and ``workers`` where nothing is said of the shipper's own.
     :param who: the level's name, for sentences.
     :raises exceptions.InvalidSyntax: for a shipper that there is not, and for what this one cannot.
@@ -129,7 +136,18 @@ def shipper_settings(
         main=_main_queue(given, who),
         parsing=_one_of(given.get(_PARSING, NONE), _PARSING, PARSINGS, PARSINGS, name, who),
         address_field=params.get("address_field"),
+        limits=group_limits(given, "shipper", params.get("shipper_groups"), who),
+        generator_limits=group_limits(given, "generator", params.get("generator_groups"), who),
     )
+    for component, own, limits in (
+        ("shipper", found.processors, found.limits),
+        ("generator", found.generator_processors, found.generator_limits),
+    ):
+        if own and limits.quota and limits.quota > len(own):
+            raise exceptions.InvalidSyntax(
+                f"the level '{who}' has {component}_limit_cpu_quota {limits.quota:g}, and {component}_processors names "
+                f"{len(own)} to use it on: make the one smaller, or name more with the other."
+            )
     if found.parsing == PLACES and found.address_field is None:
         raise exceptions.InvalidSyntax(
             f"the level '{who}' looks places up by addresses, and the track's documents have no client's address that "
@@ -155,6 +173,33 @@ def shipper_settings(
             f"{_BATCH} or {_WORKERS} smaller."
         )
     return found
+
+
+def check_limited(params: Mapping[str, Any], sent_by: Iterable[ShipperSettings | None]) -> None:
+    """See that limits of the track's parameters are of a shipper that sends some level's laps.
+
+    :raises exceptions.InvalidSyntax: else they would be left out in silence.
+    """
+    asked = [name for name in KEYS if "_limit_" in name and params.get(name) is not None]
+    if asked and not any(sent_by):
+        raise exceptions.InvalidSyntax(
+            f"{asked[0]} is for laps that a shipper sends, and none does here: name one with shipper, or leave it out."
+        )
+
+
+def check_groups(settings: ShipperSettings, who: str) -> None:
+    """See that there are groups which hold its limits, on this machine, before its first lap.
+
+    :raises exceptions.InvalidSyntax: if there are none; with what those that were named hold.
+    """
+    for component, limits in (("shipper", settings.limits), ("generator", settings.generator_limits)):
+        try:
+            limits.folders()
+        except ValueError as error:
+            raise exceptions.InvalidSyntax(
+                f"the limits of the {component} of the level '{who}' cannot be held: {error}. Correct "
+                f"{component}_groups, or race it with ./inv, which makes its groups itself."
+            ) from None
 
 
 def _main_queue(given: Mapping[str, Any], who: str) -> MainQueue | None:
