@@ -149,7 +149,7 @@ def test_groups_of_the_users_own_hold_what_is_asked_for_or_are_refused(tmp_path:
     assert limited_programs({**HALF, QUOTA: 1, "shipper_groups": "/elsewhere"}, True, False) == ()
     with pytest.raises(UsageError, match="make one there, and name its folder with shipper_groups"):
         limited_programs(HALF, True, False)
-    with pytest.raises(UsageError, match="^Shipper_groups must be absolute paths, but has 'own'"):
+    with pytest.raises(UsageError, match=r"^Shipper_groups must be absolute paths, but has 'own'"):
         prepare(RaceOptions(challenge="shipper", params={**HALF, "shipper_groups": "own"}), fetch=False)
     left_out = {**HALF, "shipper_groups": None}
     assert len(prepare(RaceOptions(challenge="shipper", params=left_out), fetch=False).request.limited) == 1
