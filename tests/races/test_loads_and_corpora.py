@@ -64,7 +64,7 @@ def test_a_full_disk_stops_a_load_and_loses_nothing() -> None:
     """A node with a file system of its own: the flood stage stops it, freed space lets it go on, all is found again."""
     words = ("--challenge", "full-disk", "--track", "app-logs", "--documents", "400000", "--race-id", "full")
     # In the 10 s between two looks at the disk comes no more than half of what is left beyond the flood stage.
-    params = "target_throughput:3000,full_disk_patience:10"
+    params = "target_throughput:4500,full_disk_patience:10"
     finished = race(*words, "--params", params, "--car", "512mheap", "--car-params", "data_size:128m")
     assert finished["error-rates"] == {}
     (line,) = (rally_folder() / "paddock" / "races" / "full" / "load.jsonl").read_text().splitlines()
