@@ -30,6 +30,7 @@ from paddock.race.circumstances import (
 )
 from paddock.race.clusters import ClusterOptions, PreparedClusters, check_java_options, own_data_path, prepare_clusters
 from paddock.race.drivers import DEFAULT_CLIENTS, lap_parameters
+from paddock.race.pipelines import Asked, asked_processors, check_endpoint, check_engine
 from paddock.race.replay_check import check_replay, with_query_log
 from paddock.race.shippers import check_shippers
 from paddock.rally import preflight
@@ -112,6 +113,7 @@ def prepare(options: RaceOptions, fetch: bool = True, clusters: Sequence[Cluster
         prepared = prepare_clusters(clusters, race_id, options.port, fetch)
         race = _on_clusters(options, track, challenge, race_id, prepared, fetch)
         return replace(race, notes=(*others, *shipped, *race.notes), prices=prices)
+    processors = asked_processors(options.params).get(DEFAULT_CLUSTER, {})
     data_path = own_data_path(options.data_path, race_id)
     node_params = {**options.car_params, **({"data_paths": str(data_path)} if data_path else {})}
     combination, notes = _cars(options, node_params)
@@ -122,6 +124,7 @@ def prepare(options: RaceOptions, fetch: bool = True, clusters: Sequence[Cluster
         endpoint = Endpoint.from_client_options(options.target_hosts, client_options.values)
         if fetch:
             check_cluster(endpoint)
+            check_endpoint(processors, endpoint)
     if client_options.private:
         origin = "are not written as Rally reads them" if options.client_options else f"come from {OPTIONS_VARIABLE}"
         notes.append(
@@ -132,7 +135,9 @@ def prepare(options: RaceOptions, fetch: bool = True, clusters: Sequence[Cluster
     if not options.target_hosts:
         if options.engine in (None, EMBEDDED):
             check_distribution(track, options.params)
+            check_engine(processors, EMBEDDED, ingest=False)
         engine = choose_engine(options.version, options.engine, options.java, progress, fetch)
+        check_engine(processors, engine.kind, engine.ingest)
     if engine is not None and combination is not None:
         notes += list(engine.notes)
         check_java_options(engine, combination)
@@ -193,6 +198,8 @@ def _on_clusters(
         notes += _many_shards(options, started[0].heap_bytes)
     if any(cluster.engine.kind == EMBEDDED for cluster in started if cluster.engine):
         check_distribution(track, options.params)
+    for name, processors in asked_processors(options.params).items():
+        _check_processors(prepared, name, processors, fetch)
     corpus, documents, size, record = _corpus(options, track, fetch, notes)
     notes += _replay_notes(options, track, challenge, corpus, record)
     notes += _large_corpus(options, size)
@@ -217,6 +224,17 @@ def _on_clusters(
         clusters=prepared.clusters,
     )
     return PreparedRace(request, track, documents, size, tuple(notes), record)
+
+
+def _check_processors(prepared: PreparedClusters, name: str, processors: Asked, fetch: bool) -> None:
+    cluster = next((one for one in prepared.clusters if one.name == name), None)
+    if cluster is None:
+        return  # a level without a cluster of its own, where all have one
+    if cluster.engine is not None:
+        check_engine(processors, cluster.engine.kind, cluster.engine.ingest)
+    elif fetch:
+        told = prepared.client_options.private.get(name, {})
+        check_endpoint(processors, Endpoint.from_client_options(",".join(cluster.hosts), told))
 
 
 def _limits(prepared: PreparedClusters) -> dict[str, str]:

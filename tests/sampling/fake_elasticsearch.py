@@ -36,6 +36,7 @@ class FakeElasticsearch:
             name: answer(name)
             for name in ("node_stats", "index_stats", "segments", "node_information", "version", "index_settings")
         }
+        self.answers["ingest"] = {"nodes": {}}
         self.statuses: dict[str, int] = {}
         self.delays: dict[str, float] = {}
         self.raw: dict[str, bytes] = {}
@@ -112,6 +113,7 @@ def _handler(fake: FakeElasticsearch) -> type[BaseHTTPRequestHandler]:
 def _kind(path: str) -> str:
     kinds = {
         "/_nodes/stats": "node_stats",
+        "/_nodes/ingest": "ingest",
         "/_stats": "index_stats",
         "/_segments": "segments",
         "/_settings": "index_settings",
