@@ -2,87 +2,93 @@
 
 from __future__ import annotations
 
+import io
+import tarfile
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from paddock.engine.versions import DEFAULT_VERSION, INGEST_PROCESSORS
 from paddock.errors import UsageError
 from paddock.race import RaceOptions
+from paddock.race.clusters import ClusterOptions
 from paddock.race.options import prepare
-from paddock.race.pipelines import PARSED, asked_processors, check_embedded, check_endpoint
+from paddock.race.pipelines import asked_processors, check_endpoint
 from paddock.sampling import Endpoint
-from paddock.tournaments import TournamentOptions
-from paddock.tournaments.files import find_file, read_tournament
-from paddock.tournaments.load_shape import parsed_on_node
-from paddock.tracks import load_track
 from tests.sampling.fake_elasticsearch import FakeElasticsearch
 
-TRACK = load_track("apache")
-CHALLENGES = {challenge.name: challenge for challenge in TRACK.challenges}
 GROK, JSON = ("grok", "date", "remove"), ("json", "remove")
 LOWER = {"small": {"processors": [{"lowercase": {"field": "a", "on_failure": [{"set": {"field": "b"}}]}}]}}
 EACH = {"each": {"processors": [{"foreach": {"field": "a", "processor": {"trim": {"field": "_ingest._value"}}}}]}}
+EMBEDDED = (
+    r"^The embedded Elasticsearch lacks the ingest processors .* because it comes without Elastic's module "
+    r"ingest-common, which Maven Central does not have for it: race Elastic's own distribution with --engine official "
+    r"or --engine PATH \(its archive\), or name a cluster with --target-hosts\.$"
+)
+
+
+def a_level(pipeline: str, **more: Any) -> dict[str, Any]:
+    """A level that a pipeline parses."""
+    return {"name": pipeline, "pipeline": pipeline, **more}
 
 
 @pytest.mark.parametrize(
-    ("challenge", "params", "expected"),
+    ("params", "expected"),
     [
-        ("ingest", {}, {}),
-        ("settings", {}, {}),
-        ("parsing", {"levels": ["parsed"]}, {}),
-        ("parsing", {"levels": ["parsed", "grok"]}, {"default": {*GROK}}),
-        ("parsing", {}, {"default": {*GROK, *JSON}}),
-        ("parsing", {"levels": [{"name": "control", "value": "json"}]}, {"default": {*JSON}}),
-        ("settings", {"levels": [{"name": "a", "pipeline": "geoip"}]}, {"default": {*GROK, "geoip"}}),
-        (
-            "settings",
-            {"levels": [{"name": "a", "pipeline": "grok", "cluster": "x"}, {"name": "b", "cluster": "y"}]},
-            {"x": {*GROK}},
-        ),
-        ("ingest", {"ingest_pipelines": LOWER}, {"default": {"lowercase", "set"}}),
-        ("ingest", {"ingest_pipelines": EACH}, {"default": {"foreach", "trim"}}),
+        ({}, {}),
+        ({"levels": "1s"}, {}),
+        ({"levels": ["1s", {"name": "a", "settings": {"number_of_shards": 2}}]}, {}),
+        ({"levels": [{"name": "parsed"}, a_level("grok")]}, {"default": {*GROK}}),
+        ({"levels": [a_level("geoip"), a_level("json")]}, {"default": {*GROK, *JSON, "geoip"}}),
+        ({"levels": [a_level("grok", cluster="x"), {"name": "b", "cluster": "y"}]}, {"x": {*GROK}}),
+        ({"ingest_pipelines": LOWER}, {"default": {"lowercase", "set"}}),
+        ({"ingest_pipelines": EACH, "levels": ["1s"]}, {"default": {"foreach", "trim"}}),
+        ({"ingest_pipelines": EACH, "levels": [a_level("json", cluster="x")]}, {"x": {"foreach", "trim", *JSON}}),
     ],
 )
-def test_which_processors_a_race_asks_for(
-    challenge: str, params: dict[str, Any], expected: dict[str, set[str]]
-) -> None:
+def test_which_processors_a_race_asks_for(params: dict[str, Any], expected: dict[str, set[str]]) -> None:
     """Those of its levels, of each cluster apart, and of pipelines as a parameter, with what is nested in them."""
-    found = asked_processors(TRACK, CHALLENGES[challenge], params)
+    found = asked_processors(params)
     assert {cluster: set(processors) for cluster, processors in found.items()} == expected
 
 
-def test_the_embedded_elasticsearch_has_those_of_our_module() -> None:
-    """In the version that it was tried with; another one, or another processor, is refused with the ways to have it."""
-    check_embedded(dict.fromkeys(INGEST_PROCESSORS, ("a",)), DEFAULT_VERSION)
-    check_embedded({}, "8.8.2")
-    with pytest.raises(
-        UsageError,
-        match=f"^The embedded Elasticsearch {DEFAULT_VERSION} lacks the ingest processor geoip, which the pipeline "
-        r"places is made of \(it has date, grok, json and remove\): race Elastic's own distribution with --engine "
-        r"official or --engine PATH \(its archive\), or name a cluster with --target-hosts\.$",
-    ):
-        check_embedded({"grok": ("places",), "geoip": ("places",)}, DEFAULT_VERSION)
-    with pytest.raises(
-        UsageError, match=r"8\.8\.2 lacks the ingest processors grok and date, which the pipelines a an"
-    ):
-        check_embedded({"grok": ("a",), "date": ("a", "b")}, "8.8.2")
+def test_a_pipeline_that_is_not_there_is_refused() -> None:
+    """With those that are."""
+    with pytest.raises(UsageError, match=r"no ingest pipeline 'gork', which a level names: .* has geoip, grok, json\."):
+        asked_processors({"levels": [a_level("gork")]})
 
 
-def test_a_race_is_refused_before_anything_is_fetched() -> None:
-    """Or planned, whatever names the pipeline."""
-    for options in (
-        {"challenge": "parsing", "params": {"levels": ["geoip"]}},
-        {"params": {"ingest_pipelines": LOWER}},
-        {"challenge": "parsing", "version": "8.8.2"},
-        {"challenge": "parsing", "params": {"levels": ["geoip"]}, "nodes": 2},
+@pytest.mark.parametrize("options", [{}, {"version": "8.8.2"}, {"engine": "embedded"}, {"nodes": 2}])
+def test_the_embedded_elasticsearch_is_refused_before_anything_is_fetched(options: dict[str, Any]) -> None:
+    """In one sentence with the ways to have the processors; a dry run says the same."""
+    params = {"levels": [{"name": "parsed"}, a_level("grok")]}
+    with pytest.raises(UsageError, match=EMBEDDED):
+        prepare(RaceOptions(track="apache", challenge="settings", params=params, **options), fetch=False)
+
+
+def test_so_is_a_cluster_of_a_tournament_alone() -> None:
+    """The one whose levels are parsed on the node."""
+    levels = [{"name": "parsed", "cluster": "a"}, a_level("json", cluster="b")]
+    race = RaceOptions(track="apache", challenge="settings", params={"levels": levels})
+    there = (ClusterOptions("a"), ClusterOptions("b", engine="official"))
+    assert prepare(race, False, there).request.challenge == "settings"
+    with pytest.raises(UsageError, match=EMBEDDED):
+        prepare(race, False, (ClusterOptions("a", engine="official"), ClusterOptions("b")))
+
+
+def test_so_is_an_archive_without_the_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The embedded Elasticsearch given as --engine PATH has no more processors than before."""
+    monkeypatch.setattr("paddock.engine.choose.TAR_WORKS", True)
+    path = tmp_path / "engine.tar.gz"
+    with tarfile.open(path, "w:gz") as archive:
+        for name in ("lib/elasticsearch-9.2.4.jar", "jdk/bin/java"):
+            archive.addfile(tarfile.TarInfo(f"elasticsearch-9.2.4/{name}"), io.BytesIO())
+    race = RaceOptions(track="apache", challenge="settings", params={"levels": [a_level("grok")]}, engine=str(path))
+    with pytest.raises(
+        UsageError, match=r"^The Elasticsearch of the archive lacks the ingest processors grok, date and"
     ):
-        with pytest.raises(UsageError, match=r"lacks the ingest processor.*--engine official"):
-            prepare(RaceOptions(track="apache", **options), fetch=False)
-    assert (
-        prepare(RaceOptions(track="apache", challenge="parsing"), fetch=False).request.engine.version == DEFAULT_VERSION
-    )
+        prepare(race, fetch=False)
 
 
 @pytest.fixture
@@ -103,24 +109,16 @@ def test_a_cluster_that_is_there_is_asked(cluster: FakeElasticsearch) -> None:
     cluster.answers["ingest"] = told("grok", "date", "geoip")
     check_endpoint({"grok": ("a",)}, endpoint)
     with pytest.raises(
-        UsageError, match=f"^The node 'one' of the cluster at http://{cluster.host} lacks the ingest proc"
+        UsageError,
+        match=f"^The node 'one' of the cluster at http://{cluster.host} lacks the ingest processor json, which the "
+        "pipeline b is made of: name a cluster of Elastic's own",
     ):
         check_endpoint({"grok": ("a",), "json": ("b",)}, endpoint)
-    race = RaceOptions(track="apache", challenge="parsing", target_hosts=cluster.host)
+    params = {"levels": [a_level("json"), a_level("grok")]}
+    race = RaceOptions(track="apache", challenge="settings", params=params, target_hosts=cluster.host)
     with pytest.raises(
         UsageError, match=r"lacks the ingest processors json and remove, which the pipelines json and gr"
     ):
         prepare(race)
     cluster.statuses["ingest"] = 403
     check_endpoint({"json": ("b",)}, endpoint)
-
-
-def test_the_tournaments_compare_what_their_names_say() -> None:
-    """Documents that come parsed beside the others; places need another distribution."""
-    parsing = read_tournament(find_file("parsing-on-node"), TournamentOptions(), sampled=False)
-    sent = {one.name: parsed_on_node(parsing, one) for one in parsing.contenders}
-    assert sent == {PARSED: False, "grok": True, "json": True}
-    geoip = read_tournament(find_file("parsing-geoip"), TournamentOptions(), sampled=False)
-    asked = asked_processors(TRACK, CHALLENGES["parsing"], {"levels": [one.level for one in geoip.contenders]})
-    with pytest.raises(UsageError, match="lacks the ingest processor geoip"):
-        check_embedded(asked["default"], DEFAULT_VERSION)

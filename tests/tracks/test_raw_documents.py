@@ -13,14 +13,13 @@ from typing import Any
 import pytest
 from esrally import exceptions
 from esrally.utils import io
+from shared.lap_parsing import read_pipelines
 from shared.raw_documents import RawDocuments, as_sent, make_raw_file, raw_file
 from shared.raw_forms import FORMS, access_line, raw_documents
 
 from paddock.corpora.generate import write_corpus
 from paddock.corpora.recipe import load_recipe
 from paddock.imports.formats import expressions
-from paddock.paths import TRACKS
-from paddock.tracks.rendering import render_specification
 
 REQUEST: dict[str, Any] = {
     "@timestamp": "2026-01-05T15:31:44.126Z",
@@ -59,18 +58,15 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def grok_of_the_track() -> tuple[str, dict[str, str]]:
-    """Expression and definitions of the track's pipeline, as Rally renders it."""
-    specification, _ = render_specification(TRACKS / "apache", {})
-    laps = next(one for one in specification["challenges"] if one["name"] == "parsing")["schedule"][0]["operation"]
-    (pipeline,) = (one["pipeline"] for one in laps["track-pipelines"] if one["name"] == "grok")
-    options = pipeline["processors"][0]["grok"]
+    """Expression and definitions of the pipeline."""
+    options = read_pipelines()["grok"].definition["processors"][0]["grok"]
     return options["patterns"][0], options["pattern_definitions"]
 
 
 def test_the_expression_of_the_track_takes_lines_apart_again(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What it finds in a line is what the generator says of the request, in every field and in no other.
 
-    By the grok of our own imports, which needs no Elasticsearch; the node's own is asked in tests/races.
+    By the grok of our own imports, which needs no Elasticsearch; the server's own is asked in test_ingest_pipelines.py.
     """
     expression, definitions = grok_of_the_track()
     for name, definition in definitions.items():
@@ -103,10 +99,10 @@ def test_a_file_has_as_many_documents_in_the_same_order(corpus: Path, form: str)
         assert [json.loads(line)["original"].encode() for line in written.read_bytes().splitlines()] == documents
 
 
-def waiting(folder: Path, levels: list[Any], name: str = "corpus.json") -> list[str]:
-    """The forms that are still to be made before a race of these levels."""
-    pipelines = [{"name": form, "sent": form, "pipeline": {"processors": []}} for form in FORMS]
-    laps = {"factor": "parsing", "levels": levels, "track-pipelines": pipelines}
+def waiting(folder: Path, *pipelines: str | None, name: str = "corpus.json") -> list[str]:
+    """The forms that are still to be made before a race of levels that these parse."""
+    levels = [{"name": f"level {number}", "pipeline": one} for number, one in enumerate(pipelines)]
+    laps = {"factor": "settings", "levels": levels}
     task = [SimpleNamespace(operation=SimpleNamespace(param_source="lap-plan", params=laps))]
     others = [SimpleNamespace(operation=SimpleNamespace(param_source="fresh-index", params={}))]
     documents = SimpleNamespace(document_file=name)
@@ -126,12 +122,12 @@ def test_files_are_made_for_what_is_sent_and_once(tmp_path: Path) -> None:
     """None for levels that come parsed; anew where the corpus is another."""
     corpus = tmp_path / "corpus.json"
     corpus.write_text(json.dumps(REQUEST) + "\n")
-    assert waiting(tmp_path, ["parsed"]) == []
-    assert waiting(tmp_path, ["parsed", "line", {"name": "a", "pipeline": "text"}]) == ["line", "text"]
+    assert waiting(tmp_path, None) == []
+    assert waiting(tmp_path, None, "grok", "geoip", "json") == ["line", "text"]
     make_raw_file(str(corpus), "line")
-    assert waiting(tmp_path, ["parsed", "line"]) == []
+    assert waiting(tmp_path, None, "grok") == []
     os.utime(corpus, ns=(1, corpus.stat().st_mtime_ns + 1))
-    assert waiting(tmp_path, ["parsed", "line"]) == ["line"]
+    assert waiting(tmp_path, None, "grok") == ["line"]
 
 
 @pytest.mark.parametrize(
