@@ -32,6 +32,7 @@ class Engine:
     :param java: the Java that runs it; None for the one inside the archive.
     :param car_params: car variables that lead Rally to the archive.
     :param offline: whether everything is at hand, so that Rally need not go to the network.
+    :param ingest: whether it has Elastic's module of ingest processors, ingest-common.
     """
 
     kind: str
@@ -41,6 +42,7 @@ class Engine:
     car_params: Mapping[str, str] = field(default_factory=dict)
     offline: bool = True
     notes: tuple[str, ...] = ()
+    ingest: bool = False
 
     @property
     def runtime_jdk(self) -> str:
@@ -75,7 +77,7 @@ def choose_engine(
         _require_tar("Elastic's tarball")
         versions.check_supported(wanted)
         chosen = choose_java(versions.java_majors(wanted), java)[0] if java else None
-        return Engine("official", wanted, None, chosen, _urls(OFFICIAL_URL), offline=False)
+        return Engine("official", wanted, None, chosen, _urls(OFFICIAL_URL), offline=False, ingest=True)
     return _archive(Path(engine or ""), version, java, fetch)
 
 
@@ -86,7 +88,7 @@ def _archive(source: Path, version: str | None, java: str | None, fetch: bool) -
     if not path.name.endswith((".tar.gz", ".tgz")):
         raise UsageError(f"{path} is no .tar.gz: Rally unpacks zip files without their permissions; repack it.")
     _require_tar(str(path))
-    found, has_jdk = _look_into(path)
+    found, has_jdk, ingest = _look_into(path)
     if version and version != found:
         raise UsageError(
             f"{path} holds Elasticsearch {found}, not {version}: leave --version out, or name another file."
@@ -100,7 +102,7 @@ def _archive(source: Path, version: str | None, java: str | None, fetch: bool) -
         with replacing(cached) as growing:
             shutil.copyfile(path, growing)
     chosen = None if has_jdk and not java else choose_java(versions.java_majors(found), java)[0]
-    return Engine("archive", found, cached, chosen, _urls(cached.as_uri()))
+    return Engine("archive", found, cached, chosen, _urls(cached.as_uri()), ingest=ingest)
 
 
 def _urls(url: str) -> dict[str, str]:
@@ -116,8 +118,8 @@ def _require_tar(what: str) -> None:
         )
 
 
-def _look_into(path: Path) -> tuple[str, bool]:
-    """The Elasticsearch version in an archive, and whether it brings a JDK."""
+def _look_into(path: Path) -> tuple[str, bool, bool]:
+    """The Elasticsearch version in an archive, whether it brings a JDK, and whether the module ingest-common."""
     try:
         with tarfile.open(path) as archive:
             names = archive.getnames()
@@ -127,4 +129,5 @@ def _look_into(path: Path) -> tuple[str, bool]:
     found = [match[1] for name in names if (match := jar.fullmatch(name))]
     if not found:
         raise UsageError(f"{path} holds no Elasticsearch: it has no lib/elasticsearch-VERSION.jar.")
-    return found[0], any("/jdk/bin/java" in name for name in names)
+    there = [any(part in name for name in names) for part in ("/jdk/bin/java", "/modules/ingest-common")]
+    return found[0], there[0], there[1]

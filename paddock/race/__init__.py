@@ -12,6 +12,7 @@ summarise     both together -> the figures of summary; cautions: what makes them
 costs         what its documents cost in money; advised: what Elastic says of its shards
 headroom      what the load driver alone pushes: of driver_load, the load of a lap, into sink, a server of ours
 load          a paced load, from the journal that it keeps; replay: a replay with its restore proof, from the same
+pipelines     whether the nodes have the processors of the ingest pipelines that a race asks for
 replay_check  what can be wrong with a replay, before anything is started
 """
 

@@ -30,8 +30,9 @@ from paddock.race.circumstances import (
 )
 from paddock.race.clusters import ClusterOptions, PreparedClusters, check_java_options, own_data_path, prepare_clusters
 from paddock.race.drivers import DEFAULT_CLIENTS, lap_parameters
+from paddock.race.pipelines import asked_processors, check_clusters, check_endpoint, check_engine
 from paddock.race.replay_check import check_replay, with_query_log
-from paddock.race.shippers import check_shippers, limited_programs
+from paddock.race.shippers import check_shippers, limited_programs, said_of
 from paddock.rally import preflight
 from paddock.rally.clusters import DEFAULT_CLUSTER, Cluster
 from paddock.rally.limited_programs import LimitedProgram
@@ -111,13 +112,7 @@ def prepare(options: RaceOptions, fetch: bool = True, clusters: Sequence[Cluster
         options = replace(options, params={**options.params, **chosen})
     shipped = check_shippers(track, challenge, options.params, options.test_mode, fetch)
     held = limited_programs(options.params, _driven_elsewhere(options), fetch)
-    if held:
-        groups = " and ".join(dict.fromkeys(f"{one.component}_groups" for one in held))
-        shipped.append(
-            f"Control groups that Paddock makes for the race hold the "
-            f"{'; the '.join(f'{one.plan.who} to {one.plan.text}' for one in held)}. A printed command wants groups of "
-            f"yours in their place, named with {groups}."
-        )
+    shipped += said_of(held)
     race_id = options.race_id or str(uuid.uuid4())
     check_race_id(race_id)
     _check_target(options)
@@ -128,6 +123,7 @@ def prepare(options: RaceOptions, fetch: bool = True, clusters: Sequence[Cluster
         prepared = prepare_clusters(clusters, race_id, options.port, fetch)
         race = _on_clusters(options, track, challenge, race_id, prepared, fetch)
         return _held_to(held, replace(race, notes=(*others, *shipped, *race.notes), prices=prices))
+    processors = asked_processors(options.params).get(DEFAULT_CLUSTER, {})
     data_path = own_data_path(options.data_path, race_id)
     node_params = {**options.car_params, **({"data_paths": str(data_path)} if data_path else {})}
     combination, notes = _cars(options, node_params)
@@ -138,6 +134,7 @@ def prepare(options: RaceOptions, fetch: bool = True, clusters: Sequence[Cluster
         endpoint = Endpoint.from_client_options(options.target_hosts, client_options.values)
         if fetch:
             check_cluster(endpoint)
+            check_endpoint(processors, endpoint)
     if client_options.private:
         origin = "are not written as Rally reads them" if options.client_options else f"come from {OPTIONS_VARIABLE}"
         notes.append(
@@ -148,7 +145,9 @@ def prepare(options: RaceOptions, fetch: bool = True, clusters: Sequence[Cluster
     if not options.target_hosts:
         if options.engine in (None, EMBEDDED):
             check_distribution(track, options.params)
+            check_engine(processors, EMBEDDED, ingest=False)
         engine = choose_engine(options.version, options.engine, options.java, progress, fetch)
+        check_engine(processors, engine.kind, engine.ingest)
     if engine is not None and combination is not None:
         notes += list(engine.notes)
         check_java_options(engine, combination)
@@ -224,6 +223,7 @@ def _on_clusters(
         notes += _many_shards(options, started[0].heap_bytes)
     if any(cluster.engine.kind == EMBEDDED for cluster in started if cluster.engine):
         check_distribution(track, options.params)
+    check_clusters(asked_processors(options.params), prepared, fetch)
     corpus, documents, size, record = _corpus(options, track, fetch, notes)
     notes += _replay_notes(options, track, challenge, corpus, record)
     notes += _large_corpus(options, size)

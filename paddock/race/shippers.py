@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from paddock import cars, paths
@@ -147,6 +147,18 @@ def limited_programs(params: Mapping[str, Any], elsewhere: bool, fetch: bool) ->
             try_out(plan)
         held.append(LimitedProgram(component, plan))
     return tuple(held)
+
+
+def said_of(held: Sequence[LimitedProgram]) -> list[str]:
+    """A sentence for the user on what holds the limits; none where there are none."""
+    if not held:
+        return []
+    groups = " and ".join(dict.fromkeys(f"{one.component}_groups" for one in held))
+    return [
+        f"Control groups that Paddock makes for the race hold the "
+        f"{'; the '.join(f'{one.plan.who} to {one.plan.text}' for one in held)}. A printed command wants groups of "
+        f"yours in their place, named with {groups}."
+    ]
 
 
 def _is_limit(parameter: str) -> bool:

@@ -1,6 +1,6 @@
 """The sampler that watches a race from beside it, once a second; docs/samples.md describes the lines it writes."""
 
-from paddock.sampling.cluster import BadAnswer, Endpoint, Unreachable, check_cluster, lucene_version
+from paddock.sampling.cluster import BadAnswer, Endpoint, Unreachable, check_cluster, ingest_processors, lucene_version
 from paddock.sampling.described import described
 from paddock.sampling.nodes import NodesObserver
 from paddock.sampling.records import Sample, read_samples
@@ -20,6 +20,7 @@ __all__ = [
     "check_cluster",
     "cluster_sizes",
     "described",
+    "ingest_processors",
     "lucene_version",
     "read_samples",
 ]

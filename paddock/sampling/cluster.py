@@ -236,6 +236,10 @@ class Cluster:
             "indices.*.shards.*.store.size_in_bytes,indices.*.shards.*.docs.count"
         )
 
+    def ingest_processors(self) -> dict[str, Any]:
+        """The kinds of ingest processors that each node has."""
+        return self._get("/_nodes/ingest?filter_path=nodes.*.name,nodes.*.ingest.processors.type")
+
     def version(self) -> dict[str, Any]:
         """What the root says: the only place that names the version of Lucene."""
         return self._get("/")
@@ -306,6 +310,21 @@ def lucene_version(endpoint: Endpoint) -> str:
     except (Unreachable, BadAnswer):
         return ""
     return str(version.get("lucene_version") or "") if isinstance(version, dict) else ""
+
+
+def ingest_processors(endpoint: Endpoint) -> dict[str, frozenset[str]]:
+    """The kinds of ingest processors that each node has, by the node's name; nothing if the cluster does not tell."""
+    cluster = Cluster(replace(endpoint, timeout=PATIENCE))
+    try:
+        nodes = cluster.ingest_processors().get("nodes", {})
+    except (Unreachable, BadAnswer):
+        return {}
+    finally:
+        cluster.close()
+    return {
+        str(node.get("name", key)): frozenset(one["type"] for one in node.get("ingest", {}).get("processors", ()))
+        for key, node in nodes.items()
+    }
 
 
 def _ask(endpoint: Endpoint) -> dict[str, Any]:

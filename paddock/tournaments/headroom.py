@@ -13,7 +13,7 @@ from paddock.corpora.record import CorpusRecord
 from paddock.errors import MachineError
 from paddock.plain_values import built
 from paddock.race.headroom import SHARED, Headroom, Shape, between, ensure, remembered
-from paddock.tournaments.load_shape import load_shape, ships
+from paddock.tournaments.load_shape import load_shape, parsed_on_node, ships
 from paddock.tournaments.model import Tournament
 
 # So many shapes are measured one by one, five seconds each; of more, their corners, and the others are reckoned.
@@ -86,8 +86,9 @@ def _wanted(tournament: Tournament, corpora: Mapping[str, CorpusRecord]) -> list
     """For every corpus the shape of each contender's load."""
     found: dict[str, tuple[CorpusRecord, dict[str, Shape]]] = {}
     for contender in tournament.contenders:
-        # What a shipper can push is nothing that Rally's client could tell.
-        if (corpus := corpora.get(contender.name)) is not None and not ships(tournament, contender):
+        # What a shipper can push is nothing that Rally's client could tell, and lines are not the corpus's documents.
+        other = ships(tournament, contender) or parsed_on_node(tournament, contender)
+        if (corpus := corpora.get(contender.name)) is not None and not other:
             _, shapes = found.setdefault(str(corpus.file), (corpus, {}))
             shapes[contender.name] = Shape(*load_shape(tournament, contender), tournament.driver_processes)
     return list(found.values())

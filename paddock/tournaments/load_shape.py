@@ -32,6 +32,12 @@ def load_shape(tournament: Tournament, contender: Contender) -> tuple[int, int]:
     return int(size), int(clients)
 
 
+def parsed_on_node(tournament: Tournament, contender: Contender) -> bool:
+    """Whether a contender's documents are sent as they are before they are parsed, and an ingest pipeline does that."""
+    _, level = told(tournament, contender)
+    return level.get("pipeline") is not None
+
+
 def ships(tournament: Tournament, contender: Contender) -> bool:
     """Whether a shipper sends a contender's laps, and not Rally's own clients."""
     params, level = told(tournament, contender)

@@ -62,12 +62,12 @@ class Node:
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=PATIENCE) as answer:
             return json.load(answer)
 
-    def put(self, path: str, body: Any) -> Any:
-        """The JSON answer to a PUT request."""
+    def put(self, path: str, body: Any, method: str = "PUT") -> Any:
+        """The JSON answer to a PUT request, or another one with a body."""
         request = urllib.request.Request(
             f"http://127.0.0.1:{self.port}{path}",
             data=json.dumps(body).encode(),
-            method="PUT",
+            method=method,
             headers={"Content-Type": "application/json"},
         )
         with urllib.request.urlopen(request, timeout=PATIENCE) as answer:  # noqa: S310

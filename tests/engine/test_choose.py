@@ -55,6 +55,15 @@ def test_an_archive_with_a_jdk_runs_on_it(tmp_path: Path) -> None:
     assert (engine.runtime_jdk, engine.environment) == ("bundled", {})
 
 
+def test_whether_a_node_can_parse_is_seen_before_it_is_started(tmp_path: Path) -> None:
+    """Elastic's tarball has the module of ingest processors; an archive is looked into; ours has not."""
+    jar, module = "elasticsearch-9.2.4/lib/elasticsearch-9.2.4.jar", "elasticsearch-9.2.4/modules/ingest-common/one.jar"
+    assert choose_engine(None, str(an_archive(tmp_path, jar, module)), None, quiet).ingest
+    assert not choose_engine(None, str(an_archive(tmp_path, jar)), None, quiet).ingest
+    assert choose_engine(None, "official", None, quiet).ingest
+    assert not choose_engine(None, None, None, quiet, fetch=False).ingest
+
+
 def test_the_official_engine_leaves_the_download_to_rally() -> None:
     """--engine official: nothing is fetched here, and Rally may go to the network."""
     engine = choose_engine("8.15.0", "official", None, quiet)

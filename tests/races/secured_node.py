@@ -134,18 +134,26 @@ def secured_node(
         process.wait()
 
 
-def _add_words(home: Path, version: str, java: Path) -> None:
-    """The module without which no API key can be made here; compiled as that for GET / is."""
+def compile_against(libraries: Path, java: Path, release: str, source: Path, classes: Path) -> None:
+    """Compile a Java file, or a folder of them, against the jars of an Elasticsearch.
+
+    :param release: of Java, as the compiler has it: -17.
+    """
     compiler = state_folder() / "ecj.jar"
     if not compiler.exists():
         with tempfile.TemporaryDirectory() as folder:
             shutil.copyfile(download._download(download.COMPILER, Path(folder), progress), compiler)
+    jars = os.pathsep.join(map(str, libraries.glob("*.jar")))
+    options = [release, "-proc:none", "-nowarn", "-cp", jars, "-d", str(classes)]
+    subprocess.run([str(java), "-jar", str(compiler), *options, str(source)], check=True)
+
+
+def _add_words(home: Path, version: str, java: Path) -> None:
+    """The module without which no API key can be made here; compiled as that for GET / is."""
     module = home / "modules" / "security-words"
     module.mkdir()
     classes = home / "words"
-    jars = os.pathsep.join(map(str, (home / "lib").glob("*.jar")))
-    words = ["-17", "-proc:none", "-nowarn", "-cp", jars, "-d", str(classes), str(_WORDS)]
-    subprocess.run([str(java), "-jar", str(compiler), *words], check=True)
+    compile_against(home / "lib", java, "-17", _WORDS, classes)
     with zipfile.ZipFile(module / "words.jar", "w") as jar:
         for file in classes.rglob("*.class"):
             jar.write(file, file.relative_to(classes))

@@ -91,6 +91,19 @@ def test_a_race_over_tls_with_a_key_from_the_environment(
     assert mapping["paddock-apache"]["mappings"]["_meta"] == {"made_by": "paddock"}
 
 
+def test_a_cluster_without_ingest_processors_is_refused(clusters: tuple[SecuredNode, SecuredNode]) -> None:
+    """It is asked, with its login, before anything is raced: the node names what it has, and grok is not among it."""
+    cluster = clusters[0]
+    options = json.dumps({"ca_certs": str(cluster.authority), "api_key": cluster.api_key()})
+    params = json.dumps({"levels": [{"name": "parsed"}, {"name": "grok", "pipeline": "grok"}]})
+    words = ("race", "--challenge", "settings", "--params", params, "--target-hosts", f"https://{cluster.host}")
+    finished = run_paddock(*words, PADDOCK_CLIENT_OPTIONS=options)
+    assert finished.returncode == 2, finished.stderr[-3000:]
+    assert "lacks the ingest processors grok, date and remove, which the pipeline grok is made of" in one_sentence(
+        finished
+    )
+
+
 def test_two_clusters_with_logins_of_their_own(
     clusters: tuple[SecuredNode, SecuredNode], rally_home: Path, tmp_path: Path
 ) -> None:

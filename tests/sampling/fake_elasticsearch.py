@@ -44,6 +44,7 @@ class FakeElasticsearch:
                 "index_settings",
             )
         }
+        self.answers["ingest"] = {"nodes": {}}
         self.statuses: dict[str, int] = {}
         self.delays: dict[str, float] = {}
         self.raw: dict[str, bytes] = {}
@@ -121,6 +122,7 @@ def _kind(path: str) -> str:
     kinds = {
         "/_nodes/stats/breaker": "heaps",
         "/_nodes/stats": "node_stats",
+        "/_nodes/ingest": "ingest",
         "/_stats": "index_stats",
         "/_segments": "segments",
         "/_settings": "index_settings",

@@ -144,7 +144,8 @@ class FakeElasticsearch(RequestContextHolder):
         markers = len(self.markers)
         return {"count": markers if query else len(self.documents) - self.lost + markers}
 
-    async def index(self, index: str, id: str, document: Any, op_type: str) -> None:  # noqa: A002 - the client's name
+    async def index(self, index: str, id: str, document: Any, op_type: str, pipeline: str) -> None:  # noqa: A002 - the client's name
+        assert pipeline == "_none"  # a marker is nothing that the index's pipeline could parse
         await self._called("marker")
         self.markers.append(id)
         self.all_markers.append(id)

@@ -94,7 +94,7 @@ class FreshnessProbe:
 
     async def _send(self, name: str) -> None:
         try:
-            await self._es.index(index=self._index, id=name, document={}, op_type="create")
+            await self._es.index(index=self._index, id=name, document={}, op_type="create", pipeline="_none")
         except (elasticsearch.ApiError, elasticsearch.TransportError) as error:
             self._refused += 1
             self._stop(f"a marker was not indexed: {_text(error)}")

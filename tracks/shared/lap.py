@@ -201,9 +201,9 @@ class RunLap:
                 except SearchFailed as error:
                     problems.append(str(error))
             if lap.read_back and not problems:
-                record["read_back"] = await read_back(
-                    es, lap.index, sources(lap.documents, lap.first_document, lap.count), lap.read_back
-                )
+                documents = sources(lap.documents, lap.first_document, lap.count)
+                raw = sources(lap.documents_sent, lap.first_document, lap.count) if lap.sent else None
+                record["read_back"] = await read_back(es, lap.index, documents, lap.read_back, raw)
             if not lap.grows:
                 await self._delete(es, lap)
         return load
@@ -346,7 +346,7 @@ def _nothing(es: Any) -> dict[str, Any]:
 
 
 def _documents(lap: Lap) -> tuple[Any, ...]:
-    return lap.documents, lap.first_document, lap.count, lap.bulk_size, lap.index
+    return lap.documents_sent, lap.first_document, lap.count, lap.bulk_size, lap.index
 
 
 async def _count(es: Any, index: str, probe: FreshnessProbe | None) -> int:

@@ -245,7 +245,7 @@ class _Otherwise(Exception):
 
 
 async def _own_share(es: Any, lap: Lap, share: Share, go: Callable[[], Awaitable[None]]) -> Load:
-    mine = bulks(lap.documents, lap.first_document, lap.count, lap.bulk_size, lap.index, share.of(lap.clients))
+    mine = bulks(lap.documents_sent, lap.first_document, lap.count, lap.bulk_size, lap.index, share.of(lap.clients))
     return await index_documents(es, mine, share.clients(lap.clients), go, lap.seconds)
 
 

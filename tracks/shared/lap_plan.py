@@ -16,12 +16,14 @@ from shared.freshness import refresh_seconds
 from shared.lap_crew import Crew, Follower
 from shared.lap_dropped import read_dropped
 from shared.lap_order import lap_orders, load_phases
+from shared.lap_parsing import Pipeline, check_parsing, pipelines_of
 from shared.lap_searches import Query, find_queries
 from shared.lap_starts import Start, read_starts
 from shared.levels import Level, read_levels, sorted_by, sorting_mappings
 from shared.mapping_variants import mapping_variant
+from shared.raw_documents import as_sent
 from shared.rendezvous import Place, place
-from shared.shipper_parsing import LINES, SYSLOG, SYSLOG_FIELDS, parsed_mappings
+from shared.shipper_parsing import parsed_mappings
 from shared.shipper_settings import ShipperSettings, check_groups, check_limited, shipper_settings
 
 # Seconds; until the nodes of the next start are there, and between two looks.
@@ -57,6 +59,8 @@ class Lap:
     :param searches: how often each of the queries is run after the load.
     :param client_options: file with those of all clusters, where they want different ones; else None.
     :param journal: file to which the lap's record is added; None for none.
+    :param sent: in which form its documents are sent, one of :data:`shared.raw_forms.FORMS`; None for as they stand in
+        the corpus.
     :param shipper: what sends its documents in the place of Rally's own clients; then ``bulk_size`` and ``clients`` are
         its batch and its workers. None for these clients.
     """
@@ -92,6 +96,12 @@ class Lap:
     grows: bool = False
     seconds: float | None = None
     shipper: ShipperSettings | None = None
+    sent: str | None = None
+
+    @property
+    def documents_sent(self) -> tuple[Any, ...]:
+        """Rally's document sets with the files that it sends; their paths are known once the race has begun."""
+        return as_sent(self.documents, self.sent)
 
 
 class LapPlan(ParamSource):
@@ -223,7 +233,11 @@ def _plan(track: Any, corpora: list[Any], params: dict[str, Any]) -> Iterator[La
     sorting = [field for level in levels.values() for field in sorted_by(level)]
     shippers = {name: _shipper(level, params) for name, level in levels.items()}
     check_limited(params.get("shipper") or {}, shippers.values())
-    bodies = {name: _body(track, level, sorting, shippers[name]) for name, level in levels.items()}
+    parsers = pipelines_of(levels.values())
+    bodies = {
+        name: _body(track, level, sorting, shippers[name], parsers.get(name), params["index"])
+        for name, level in levels.items()
+    }
     intervals = {name: refresh_seconds(body["settings"]) for name, body in bodies.items()}
     queries = find_queries(track, params["queries"]) if params["searches"] else ()
     seconds, grows = _seconds(params), bool(params.get("growing", False))
@@ -233,8 +247,7 @@ def _plan(track: Any, corpora: list[Any], params: dict[str, Any]) -> Iterator[La
             f"the level '{new[0]}' has blocks_per_index, and every lap has a fresh index: set lap_growing, too."
         )
     for name, one in shippers.items():
-        if one is not None:
-            _check_parsing(one.parsing, track, levels[name], params)
+        check_parsing(one, track, levels[name], params)
     if seconds is not None and (read := [name for name, one in shippers.items() if one and one.input == "file"]):
         raise exceptions.InvalidSyntax(
             f"the level '{read[0]}' reads a file, which takes as much as the disk does in lap_seconds: feed its "
@@ -247,7 +260,7 @@ def _plan(track: Any, corpora: list[Any], params: dict[str, Any]) -> Iterator[La
         for block, order in enumerate(orders):
             for position, name in enumerate(order, start=1):
                 number += 1
-                body, phase, shipper = bodies[name], phases[block], shippers[name]
+                body, phase, shipper, parser = bodies[name], phases[block], shippers[name], parsers.get(name)
                 wait, longest = ((phase or 0.0) * seconds for seconds in (intervals[name], max(intervals.values())))
                 yield Lap(
                     number=number,
@@ -261,7 +274,7 @@ def _plan(track: Any, corpora: list[Any], params: dict[str, Any]) -> Iterator[La
                     cluster=levels[name].cluster,
                     index=f"{params['index']}-lap" + (_own_index(places[name], levels[name], block) if grows else ""),
                     body=body,
-                    pipelines=params.get("pipelines"),
+                    pipelines=_pipelines(params, parser),
                     health=params["health"] or ("yellow" if _replicas(body) else "green"),
                     documents=documents,
                     first_document=(block * count % available if seconds is None else block * available // len(orders)),
@@ -281,6 +294,7 @@ def _plan(track: Any, corpora: list[Any], params: dict[str, Any]) -> Iterator[La
                     grows=grows,
                     seconds=seconds,
                     shipper=shipper,
+                    sent=parser.sent if parser else None,
                 )
 
 
@@ -290,27 +304,10 @@ def _shipper(level: Level, params: dict[str, Any]) -> ShipperSettings | None:
     return shipper_settings(level.shipper, params.get("shipper") or {}, batch, workers, level.name)
 
 
-def _check_parsing(parsing: str, track: Any, level: Level, params: dict[str, Any]) -> None:
-    """Check that the track's documents are what a shipper parses, and what it makes of them what is looked at.
-
-    :raises exceptions.InvalidSyntax: else each of its laps would be void.
-    """
-    if parsing == LINES and (params["searches"] or params.get("read-back") or sorted_by(level)):
-        raise exceptions.InvalidSyntax(
-            f"the level '{level.name}' parses no lines, so that its documents have none of the track's fields: leave "
-            f"lap_searches, lap_read_back and what it is sorted by out, or its shipper_parsing."
-        )
-    if parsing == SYSLOG and track.indices and params.get("seconds") is not None:
-        raise exceptions.InvalidSyntax(
-            f"the level '{level.name}' is sent as lines of syslog, which are made before a lap, and nobody knows how "
-            f"many lap_seconds take: give lap_documents."
-        )
-    fields = track.indices[0].body["mappings"].get("properties", {}) if track.indices else {}
-    if parsing == SYSLOG and set(fields) != set(SYSLOG_FIELDS):
-        raise exceptions.InvalidSyntax(
-            f"the level '{level.name}' is sent as lines of syslog, which the track's documents are no such: race the "
-            f"track syslog, or leave shipper_parsing out."
-        )
+def _pipelines(params: Mapping[str, Any], parser: Pipeline | None) -> Mapping[str, Any] | None:
+    """All that are put before a lap: those of the race, and the one that parses its documents."""
+    given: Mapping[str, Any] | None = params.get("pipelines")
+    return given if parser is None else {**(given or {}), parser.id(params["index"]): parser.definition}
 
 
 def _own_index(place: int, level: Level, block: int) -> str:
@@ -327,7 +324,9 @@ def _phases(start: Start, params: dict[str, Any]) -> list[float | None]:
     return [*warm_up, *load_phases(start.blocks, start.phases, params["order-seed"])]
 
 
-def _body(track: Any, level: Level, sorting: list[str], shipper: ShipperSettings | None) -> dict[str, Any]:
+def _body(
+    track: Any, level: Level, sorting: list[str], shipper: ShipperSettings | None, parser: Pipeline | None, index: str
+) -> dict[str, Any]:
     if not track.indices:
         raise exceptions.InvalidSyntax(
             "every lap has an index of its own, which no data stream can be: leave data_stream out, or race a "
@@ -338,6 +337,8 @@ def _body(track: Any, level: Level, sorting: list[str], shipper: ShipperSettings
     if shipper is not None:
         mappings = parsed_mappings(shipper.parsing, mappings)
     settings = {**body["settings"], **level.settings}
+    if parser is not None:
+        mappings = parser.used_by(index, settings, mappings)
     return {"settings": {name: value for name, value in settings.items() if value is not None}, "mappings": mappings}
 
 

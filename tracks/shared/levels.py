@@ -16,7 +16,7 @@ from shared.shipper_settings import KEYS as SHIPPER_KEYS
 _DURATION = re.compile(r"[0-9]+(nanos|micros|ms|s|m|h|d)")
 _KEYS = {
     *("name", "settings", "bulk_size", "clients", "mapping", "mode", "codec", "sort", "value", "cluster"),
-    "blocks_per_index",
+    *("blocks_per_index", "pipeline"),
     *SHIPPER_KEYS,
 }
 # Beginnings of settings that a node has from its start on, whatever its indices are.
@@ -50,6 +50,7 @@ class Level:
     :param blocks_per_index: where indices grow: after so many blocks it writes to a new one, as time-based indices are;
         None for one that grows on.
     :param shipper: what sends its laps, and how it is set, by :data:`shared.shipper_settings.KEYS`.
+    :param pipeline: name of the ingest pipeline that parses its documents on the node; None where they come parsed.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Level:
     cluster: str = DEFAULT_CLUSTER
     blocks_per_index: int | None = None
     shipper: Mapping[str, Any] = field(default_factory=dict)
+    pipeline: str | None = None
 
 
 def _refresh_interval(value: Any) -> dict[str, Any]:
@@ -199,6 +201,11 @@ def _from_object(value: Mapping[str, Any]) -> Level:
         raise exceptions.InvalidSyntax(
             f"the cluster of the level '{name}' must be a name that --target-hosts has, but is {cluster!r}."
         )
+    pipeline = value.get("pipeline")
+    if pipeline is not None and (not isinstance(pipeline, str) or not pipeline):
+        raise exceptions.InvalidSyntax(
+            f"the pipeline of the level '{name}' must be the name of one of ingest-pipelines/, but is {pipeline!r}."
+        )
     return Level(
         name=name,
         settings={
@@ -213,6 +220,7 @@ def _from_object(value: Mapping[str, Any]) -> Level:
         cluster=cluster,
         blocks_per_index=_whole_or_none(f"the blocks_per_index of the level '{name}'", value.get("blocks_per_index")),
         shipper={key: value[key] for key in SHIPPER_KEYS if value.get(key) is not None},
+        pipeline=pipeline,
     )
 
 

@@ -15,17 +15,21 @@ _ID = "paddock-read-back-"
 _LONGEST_TEXT = 200
 
 
-async def read_back(es: Any, index: str, sources: Iterable[bytes], most: int) -> dict[str, Any]:
+async def read_back(
+    es: Any, index: str, sources: Iterable[bytes], most: int, raw: Iterable[bytes] | None = None
+) -> dict[str, Any]:
     """Index the first ``most`` of these documents, read them, and compare.
 
     :param sources: documents as they stand in the corpus, one JSON object each.
+    :param raw: the same as they are sent, where an ingest pipeline parses them; None where they are sent so.
     :returns: ``documents`` that were read again, ``same`` (how many came back equal; the order of an object's keys is
         no difference) and ``fields``: by full name how many ``documents`` differ in it, and of the first one what was
         ``sent`` and what was ``read`` (null where there was nothing). A document that a busy node does not take the
         second time is none that was read, nor is one of an index that stores none.
     """
     sent = [json.loads(source) for source in islice(sources, most)]
-    operations = [line for number, one in enumerate(sent) for line in ({"index": {"_id": f"{_ID}{number}"}}, one)]
+    bodies = sent if raw is None else [json.loads(source) for source in islice(raw, most)]
+    operations = [line for number, one in enumerate(bodies) for line in ({"index": {"_id": f"{_ID}{number}"}}, one)]
     await es.bulk(index=index, operations=operations, refresh=True)
     found = await es.search(index=index, query={"ids": {"values": [f"{_ID}{n}" for n in range(len(sent))]}}, size=most)
     # An index that stores no documents (mapping variant nothing-stored) gives none back.

@@ -19,6 +19,7 @@ from shared.lap_secret import LapSecret
 from shared.log_queries import AskIndex, LogQueryPlan
 from shared.paced_documents import ExpectedPacedDocuments, PacedDocuments
 from shared.paced_schedule import PacedSchedule
+from shared.raw_documents import RawDocuments
 from shared.replay_source import ReplayDocuments, ReplayedDocuments, ReplayQueries, ReplaySchedule
 from shared.replay_times import ReplayTimes
 from shared.request_journal import journalled_runners
@@ -39,6 +40,7 @@ def register(registry: Any) -> None:
     """
     mention_other_rally(metadata.version("esrally"))
     registry.register_track_processor(UnpreparedCorpora())
+    registry.register_track_processor(RawDocuments())
     registry.register_track_processor(LapSecret())
     registry.register_track_processor(ReplayTimes())
     registry.register_param_source("fresh-index", TracksIndex)

@@ -37,7 +37,7 @@ async def heard(line: Future[str], patience: float) -> str:
 
 def documents_of(lap: Lap) -> dict[str, Any]:
     """What the generator is told of the documents of a lap."""
-    files = [(one.document_file, one.number_of_documents) for one in lap.documents]
+    files = [(one.document_file, one.number_of_documents) for one in lap.documents_sent]
     number, first, _ = next(slices([documents for _, documents in files], lap.first_document, 1))
     with open(files[number][0], "rb") as file:  # noqa: PTH123 - Rally's own helper wants such a file
         io.skip_lines(files[number][0], file, first)
