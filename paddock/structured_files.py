@@ -11,6 +11,7 @@ from typing import Any
 import jsonschema
 import yaml
 
+from paddock import numbers
 from paddock.errors import FileError, nearest
 from paddock.paths import SCHEMAS
 
@@ -134,6 +135,10 @@ def _problem(error: jsonschema.ValidationError) -> str:
         lacking = ((key, one) for key, needed in error.validator_value.items() for one in needed)
         key, one = next((key, one) for key, one in lacking if key in error.instance and one not in error.instance)
         return f"the key '{key}' needs the key '{one}' beside it"
+    if error.validator in ("minProperties", "minItems"):
+        whose = f"'{error.absolute_path[-1]}'" if error.absolute_path else "the file"
+        wanted = numbers.plural(error.validator_value, "entry", "entries")
+        return f"{whose} must have at least {wanted}, and has {len(error.instance)}"
     if error.absolute_path and (wanted := _wanted(error)):
         return f"'{error.absolute_path[-1]}' must be {wanted}, but is {error.instance!r}"
     return str(error.message)

@@ -91,6 +91,11 @@ def run_chain(
         read_prices(file)  # mistakes show before anything runs
         options = replace(options, prices=str(file))
     chain, _file = files.read_chain(name, options)
+    if options.contender_hosts and (races := [one.name for one in chain.steps if not one.tournament]):
+        raise UsageError(
+            f"--contender-hosts names clusters by contenders, and '{races[0]}' is a race, which has none and would be "
+            f"run on nodes of this machine: leave it out, or hold a study of tournaments alone."
+        )
     expected = preview(chain, options, gather_experience())
     for step in chain.steps:
         if not step.tournament:  # mistakes in what it says show at once

@@ -2,16 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from paddock.race.load import journal_lines
+from paddock import cars
+from paddock.errors import UsageError
+from paddock.race import RaceOptions
 
+FULL_DISK_TASK = "full-disk"  # what our challenge calls it
 # What an error says of a full disk: its block before, or its own failure after the last byte.
 _FULL = ("disk usage exceeded", "read-only / allow delete", "no space left on device")
 _FLOOD_STAGE = 0.8  # of a node's file system, as tracks/shared/full_disk.py sets it
+
+
+def check_full_disk(tasks: Sequence[str], options: RaceOptions) -> None:
+    """Check that a race that fills disks is told which: 40 % of a disk are written before its load begins.
+
+    :param tasks: of the challenge.
+    :raises UsageError: if the disk of this machine would be filled.
+    """
+    if FULL_DISK_TASK not in tasks or options.target_hosts or options.data_path or options.params.get("full_disk_room"):
+        return
+    variables = cars.combine(options.car, cars.load_cars(), options.car_params).variables
+    if not variables.get("data_size", "").strip():
+        raise UsageError(
+            "The challenge full-disk fills the disk that a node has its data on, and here that is this machine's: give "
+            "nodes a file system of their own with the mixin data-256m (--car 1gheap,data-256m), say how much of the "
+            "disk may be filled with --params full_disk_room:500mb, or name a small file system with --data-path."
+        )
 
 
 @dataclass(frozen=True)
@@ -85,6 +105,8 @@ class FullDisk:
 
 def read_full_disk(path: Path) -> FullDisk | None:
     """The last one in that journal; None if there is none."""
+    from paddock.race.load import journal_lines  # numpy, which a race that is only checked does without
+
     lines = [line for line in journal_lines(path) if line.get("kind") == "full-disk"]
     return _full_disk(lines[-1]) if lines else None
 

@@ -30,6 +30,7 @@ from paddock.race.circumstances import (
 )
 from paddock.race.clusters import ClusterOptions, PreparedClusters, check_java_options, own_data_path, prepare_clusters
 from paddock.race.drivers import DEFAULT_CLIENTS, lap_parameters
+from paddock.race.full_disk import check_full_disk
 from paddock.race.pipelines import asked_processors, check_clusters, check_endpoint, check_engine
 from paddock.race.replay_check import check_replay, with_query_log
 from paddock.race.shippers import check_shippers, limited_programs, said_of
@@ -58,8 +59,6 @@ from paddock.tracks import (
 # Challenges that index the whole corpus into one index.
 _LOADS_ALL = ("ingest", "ingest-and-search", "growing-data")
 ON_ERROR = ("abort", "continue", "continue-on-network")
-
-
 DEFAULT_TRACK = "apache"
 
 
@@ -116,6 +115,7 @@ def prepare(options: RaceOptions, fetch: bool = True, clusters: Sequence[Cluster
     race_id = options.race_id or str(uuid.uuid4())
     check_race_id(race_id)
     _check_target(options)
+    check_full_disk(challenge.tasks, options)
     prices = read_prices(Path(options.prices).expanduser()) if options.prices else None
     if not clusters and (options.nodes > 1 or _is_limited(options)):
         clusters = (_own_cluster(options),)

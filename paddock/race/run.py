@@ -31,7 +31,7 @@ from paddock.files import write_json
 from paddock.race.bottleneck import allowed
 from paddock.race.costs import cost_figures
 from paddock.race.figures import NamedFigure
-from paddock.race.full_disk import FullDisk, read_full_disk
+from paddock.race.full_disk import FULL_DISK_TASK, FullDisk, read_full_disk
 from paddock.race.load import LOAD_JOURNAL_FILE, journal_of
 from paddock.race.options import PreparedRace
 from paddock.race.over_time import SAMPLES_FILE, load_seconds, write_seconds
@@ -60,7 +60,6 @@ _UNINTERESTING = ("Race id is", "SUCCESS", "FAILURE", "Racing on track", "Execut
 BULK_TASK = "bulk"
 # ... and those that do so by a schedule, and can write down every request.
 PACED_TASK = "paced-bulk"
-FULL_DISK_TASK = "full-disk"
 LOG_QUERY_TASK = "text-count-by-index-at-1x"
 LOAD_JOURNAL = "load_journal"
 SECONDS_FILE = "series.csv"

@@ -12,6 +12,7 @@ from paddock.tournaments.model import Result
 from paddock.tournaments.studies import compared
 
 _MILLION = 1_000_000
+_NODE_CPU = "node CPU s/M docs"
 # Of more contenders only the table tells.
 _EXPLAINED = 6
 
@@ -54,7 +55,7 @@ def work_of(result: Result, contender: str) -> Work | None:
     def total(name: str) -> float:
         return sum(lap.index.get(name, 0.0) for lap in laps)
 
-    told = [(lap.prices["node CPU s/M docs"], lap.documents) for lap in laps if "node CPU s/M docs" in lap.prices]
+    told = [(lap.prices[_NODE_CPU], lap.documents) for lap in laps if _NODE_CPU in lap.prices]
     known = sum(documents for _, documents in told)
     cpu = sum(seconds * documents for seconds, documents in told) / known if told else None
     return Work(
@@ -111,13 +112,18 @@ def explanation(result: Result) -> Iterator[str]:
     name = result.tournament.baseline
     base = work_of(result, name)
     claims = [one for one in compared(result) if one.metric == result.main.metric.name]
+    prices = next((one.verdicts for one in result.others if one.metric.name == _NODE_CPU), ())
+    by_pairs = {one.contender: one for one in prices if one.ratio}
     if base is None or not base.cpu_seconds or len(claims) > _EXPLAINED:
         return
     for one in claims:
         work = work_of(result, one.contender)
         if work is None or not work.cpu_seconds:
             continue
-        saved, cpu = base.seconds - work.seconds, work.cpu_seconds / base.cpu_seconds
+        saved, spent = base.seconds - work.seconds, by_pairs.get(one.contender)
+        # Of pairs where there are some, as every verdict: single laps far outside would decide a mean.
+        cpu = spent.ratio if spent is not None and spent.ratio else work.cpu_seconds / base.cpu_seconds
+        of_pairs = f" of the pairs, {numbers.interval(spent.low, spent.high)}" if spent is not None else " of the means"
         less, measured = "less" if saved >= 0 else "more", "not measured"
         if one.ratio is not None:
             limits = numbers.interval(one.low, one.high)
@@ -129,7 +135,8 @@ def explanation(result: Result) -> Iterator[str]:
             f"for {name} {numbers.figure(base.refresh_seconds)}, {numbers.figure(base.merge_seconds)} and "
             f"{numbers.figure(base.flush_seconds)} s: {numbers.figure(abs(saved))} s {less} "
             f"by the clock of their threads. All processor time of the nodes was {numbers.figure(work.cpu_seconds)} s, "
-            f"for {name} {numbers.figure(base.cpu_seconds)} s ({numbers.change(cpu)}): where the processor is the "
-            f"limit, that makes {numbers.ratio(1 / cpu)} times the rate. {numbers.ratio(one.claimed)} was published "
+            f"for {name} {numbers.figure(base.cpu_seconds)} s in the mean ({numbers.ratio(cpu)} times as much"
+            f"{of_pairs}): where the processor is the limit, that makes {numbers.ratio(1 / cpu)} times "
+            f"the rate. {numbers.ratio(one.claimed)} was published "
             f"and {measured}."
         )

@@ -49,7 +49,8 @@ until it agrees: where an effect is not there on a modern version, the report sa
     ./inv studies --keep ID                      # put a result into docs/studies, and this table anew
 
 Ratios are to a study's own baseline; absolute rates depend on the machine. *Same*, *opposite* and *undecided* are said
-of the interval that was measured: an interval that holds 1 decides nothing.
+of the interval that was measured: an interval that holds 1 decides nothing. *Smaller* or *larger than published*: the
+interval leaves the published ratio out.
 
 """
 _TAIL = """
@@ -144,7 +145,7 @@ def _cells(step: KeptStep) -> Iterator[tuple[str, str, str, str]]:
                 f"{one.contender} against {step.baseline}, {metric}",
                 numbers.ratio(one.claimed),
                 _measured(one),
-                _DIRECTIONS[one.finding],
+                ", ".join(filter(None, (_DIRECTIONS[one.finding], one.beside_published))),
             )
 
 

@@ -49,6 +49,9 @@ from paddock.tournaments.pairing import (
 )
 from paddock.tournaments.store import FAILED_RACES, INTERRUPTED, History
 
+# Minutes from which on a time is told in hours or days.
+_LONG = 120
+
 # So many contenders have their variances told in a note; all stand in the result.
 _SPREADS_TOLD = 4
 
@@ -257,10 +260,11 @@ def _what_would_decide(needed: judging.Needed | None, pairs: Units, seconds_per_
         return f"More {pairs.unit}s: one pair alone says nothing about how much they vary."
     goal = "a difference" if needed.goal == "difference" else "that the two are equivalent"
     units = f"{needed.more:,} more {pairs.unit}{'' if needed.more == 1 else 's'}"
-    minutes = ""
+    time = ""
     if seconds_per_unit is not None:
-        minutes = f", {max(1, math.ceil(needed.more * seconds_per_unit / 60)):,} min,"
-    return f"About {units}{minutes} would probably show {goal}, if the estimate of now is the truth."
+        minutes = math.ceil(needed.more * seconds_per_unit / 60)
+        time = f", {max(minutes, 1)} min," if minutes < _LONG else f", {numbers.duration(60.0 * minutes)},"
+    return f"About {units}{time} would probably show {goal}, if the estimate of now is the truth."
 
 
 def efficiency(laps: Sequence[Lap]) -> float | None:

@@ -255,23 +255,33 @@ def never_acted(laps: Sequence[Lap], settings: Mapping[str, Mapping[str, str]]) 
         action = next((does for begin, does in _ACTIONS.items() if name.startswith(begin)), None)
         if action is None or len(set(values.values())) == 1:
             continue
-        counts = _medians(laps, lambda lap, action=action: lap.actions.get(action))  # type: ignore[misc]
+        counts = _found(laps, lambda lap, action=action: lap.actions.get(action))  # type: ignore[misc]
         # -1 switches refreshes and flushes by age off: it acts by doing nothing.
-        idle = [contender for contender, count in counts.items() if count == 0 and values.get(contender) != "-1"]
-        if idle:
+        asked = {contender: each for contender, each in counts.items() if values.get(contender) != "-1"}
+        if idle := [contender for contender, each in asked.items() if not any(each)]:
             yield (
                 f"{name} never acted in the laps of {_listed(idle)}: there were no {action} while they ran, so the "
                 f"result says nothing of what those cost; longer laps (lap_documents) would."
+            )
+        if seldom := [one for one, each in asked.items() if any(each) and not statistics.median(each)]:
+            yield (
+                f"{name} acted in fewer than half of the laps of {_listed(seldom)}: in the others there were no "
+                f"{action}, so the result says little of what those cost; longer laps (lap_documents) would."
             )
 
 
 def _medians(laps: Sequence[Lap], of: Callable[[Lap], float | None]) -> dict[str, float]:
     """The median of each contender's laps that count, without those that do not tell."""
+    return {name: statistics.median(values) for name, values in _found(laps, of).items()}
+
+
+def _found(laps: Sequence[Lap], of: Callable[[Lap], float | None]) -> dict[str, list[float]]:
+    """The same figure of each of these laps."""
     found: dict[str, list[float]] = {}
     for lap in counting(laps):
         if (value := of(lap)) is not None:
             found.setdefault(lap.contender, []).append(value)
-    return {name: statistics.median(values) for name, values in found.items()}
+    return found
 
 
 def _listed(names: Iterable[str], most: int = 4) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -45,8 +46,8 @@ def whole_paths(entry: Mapping[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def compares_data_paths(content: Mapping[str, Any]) -> bool:
-    """Whether that tournament file has contenders that are folders."""
-    return any("data_path" in one for one in content.get("contenders", ()))
+    """Whether that tournament file has contenders that are folders, and nothing else."""
+    return any(set(one) == {"name", "data_path"} for one in content.get("contenders", ()))
 
 
 def _with_data_paths(name: str, content: dict[str, Any], folders: Mapping[str, Any]) -> dict[str, Any]:
@@ -56,7 +57,7 @@ def _with_data_paths(name: str, content: dict[str, Any], folders: Mapping[str, A
             f"--data-paths adds folders to a tournament that compares some, and '{name}' compares none: leave it out, "
             f"or hold study-storage."
         )
-    added = []
+    added: list[dict[str, Any]] = []
     for one, told in folders.items():
         folder = Path(told).expanduser().absolute() if told and isinstance(told, str) else None
         if folder is None or not folder.is_dir() or not os.access(folder, os.W_OK):
@@ -64,12 +65,23 @@ def _with_data_paths(name: str, content: dict[str, Any], folders: Mapping[str, A
                 f"--data-paths wants a folder that can be written to for '{one}', and {folder or repr(told)} is none: "
                 f"make it first."
             )
+        if twin := next((other["name"] for other in added if Path(other["data_path"]).samefile(folder)), None):
+            raise UsageError(f"--data-paths has one folder twice, as '{twin}' and as '{one}': leave one of them out.")
         added.append({"name": str(one), "data_path": str(folder)})
     changed = {**content, "contenders": [*content["contenders"], *added]}
-    if "contenders" in content.get("quick", {}):
-        names = [*content["quick"]["contenders"], *(one["name"] for one in added)]
-        changed["quick"] = {**content["quick"], "contenders": names}
+    _with_time(changed, len(content["contenders"]), len(added))
+    if quick := dict(content.get("quick", {})):
+        _with_time(quick, len(quick.get("contenders", content["contenders"])), len(added))
+        if "contenders" in quick:
+            quick["contenders"] = [*quick["contenders"], *(one["name"] for one in added)]
+        changed["quick"] = quick
     return changed
+
+
+def _with_time(form: dict[str, Any], there: int, added: int) -> None:
+    """Give a form the minutes that further contenders take."""
+    if "budget_minutes" in form:
+        form["budget_minutes"] = math.ceil(form["budget_minutes"] * (there + added) / there)
 
 
 def _on_hosts(name: str, content: dict[str, Any], hosts: Mapping[str, Any]) -> dict[str, Any]:

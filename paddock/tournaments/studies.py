@@ -47,6 +47,13 @@ class Compared:
     scope: str
     finding: str
 
+    @property
+    def beside_published(self) -> str:
+        """Whether the interval leaves the published ratio out, and where that is then; empty if it does not."""
+        if self.ratio is None or self.low <= self.claimed <= self.high:
+            return ""
+        return "smaller than published" if self.high < self.claimed else "larger than published"
+
 
 def compared(result: Result) -> tuple[Compared, ...]:
     """Every published ratio of a result, the metric of the verdict first; none without a study."""

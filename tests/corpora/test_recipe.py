@@ -135,7 +135,7 @@ def line_of(name: str, text: str) -> int:
         ("app-logs", "level: DEBUG", "level: VERBOSE", "but is 'VERBOSE'"),
         ("app-logs", "flow_exponent: 1", "flow_exponent: -1", "must be at least 0, but is -1"),
         ("syslog", "held: true}", "held: sometimes}", "'held' must be true or false, but is 'sometimes'"),
-        ("logs", "size: {uniform: [500, 5000]}", "size: {uniform: [500]}", "[500] is too short"),
+        ("logs", "size: {uniform: [500, 5000]}", "size: {uniform: [500]}", "must have at least 2 entries, and has 1"),
         ("logs", "size: {uniform: [500, 5000]}", "size: {normal: [500, 50]}", "the key 'normal' is not known here"),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -85,6 +86,20 @@ def test_a_data_path_becomes_a_folder_of_its_own(tmp_path: Path) -> None:
     request = prepared(data_path=str(tmp_path), race_id="r1").request
     assert request.data_path == tmp_path / "paddock-r1"
     assert request.car_params["data_paths"] == str(tmp_path / "paddock-r1")
+
+
+def test_the_disk_of_this_machine_is_not_filled(tmp_path: Path) -> None:
+    """A race that fills disks is told which: a file system of the node's own, a room, or a folder."""
+    asked = RaceOptions(challenge="full-disk")
+    with pytest.raises(UsageError, match=r"fills the disk that a node has its data on, .* data-256m .* full_disk_room"):
+        prepare(asked, fetch=False)
+    for more in (
+        {"car": ("1gheap", "data-256m")},
+        {"car_params": {"data_size": "128m"}},
+        {"params": {"full_disk_room": "500mb"}},
+        {"data_path": str(tmp_path)},
+    ):
+        assert prepare(replace(asked, **more), fetch=False).request.challenge == "full-disk"
 
 
 def test_a_corpus_of_another_size_is_told_to_the_track(rally_home: Path) -> None:

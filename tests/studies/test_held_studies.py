@@ -94,7 +94,7 @@ def test_a_study_is_held_and_kept(fake_laps: Behave, own_study: str, tmp_path: P
     assert 1.2 < ratio.low < 1.3 < ratio.high < 1.4
     page = (tmp_path / "studies.md").read_text()
     assert f"| 30s against 1s, docs/s | 1.70 | {ratio.ratio:.2f} (" in page
-    assert "| same | [quick, " in page
+    assert "| same, smaller than published | [quick, " in page
     assert run_here("studies", "--keep", first.id).returncode == 0
 
 

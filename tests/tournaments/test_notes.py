@@ -11,10 +11,10 @@ import pytest
 
 from paddock.sampling.described import CLOCK
 from paddock.tournaments.analysis import analyse
-from paddock.tournaments.cautions import few_bulks, short_laps
+from paddock.tournaments.cautions import few_bulks, never_acted, short_laps
 from paddock.tournaments.durations import Experience, identity
 from paddock.tournaments.laps import DONE, Attempt
-from paddock.tournaments.model import Contender, Tournament
+from paddock.tournaments.model import Contender, Lap, Tournament
 from paddock.tournaments.plan import make_plan, render_plan
 from paddock.tournaments.store import History
 from tests.tournaments.test_schedule import a_tournament
@@ -170,6 +170,19 @@ def test_a_setting_that_never_acted_is_named() -> None:
         "says nothing of what those cost; longer laps (lap_documents) would."
     ]
     assert [said("1s", "30s", 1), said("1s", "-1", 0), said("30s", "30s", 0)] == [[], [], []]
+
+
+def test_a_setting_that_acted_now_and_then_is_not_said_to_have_never_acted() -> None:
+    """In fewer than half of the laps: there were some, and their median is none all the same."""
+    some = [
+        Lap(1, block, 1, "a", False, 1000, 1000, 5.0, 10.0 * block, actions={"flushes": int(block == 3)})
+        for block in range(1, 9)
+    ]
+    never = [replace(lap, contender="b", actions={"flushes": 0}) for lap in some]
+    settings = {"a": {"index.translog.flush_threshold_size": "1gb"}, "b": {}}
+    first, second = never_acted([*some, *never], settings)
+    assert first.startswith("index.translog.flush_threshold_size never acted in the laps of 'b': there were no flushes")
+    assert second.startswith("index.translog.flush_threshold_size acted in fewer than half of the laps of 'a'")
 
 
 def test_the_reach_of_a_claim_is_told() -> None:

@@ -124,8 +124,19 @@ def test_further_data_paths_are_contenders(tmp_path: Path) -> None:
             *[("disk", None), ("memory", "/dev/shm"), ("loop", str(tmp_path))],  # noqa: S108 - none is used
         ]
         assert tournament.drop_caches
+        alone = read_tournament(find_file("study-storage"), TournamentOptions(quick=quick))
+        assert tournament.budget_minutes >= 1.5 * alone.budget_minutes
     with pytest.raises(UsageError, match="'heap' compares none"):
         read_tournament(find_file("heap"), TournamentOptions(data_paths=asked))
+
+
+def test_a_folder_is_one_contender_alone(tmp_path: Path) -> None:
+    """Under two names it would be compared with itself; what differs in more than its folder is none of these."""
+    asked = {"a": str(tmp_path), "b": f"{tmp_path}/."}
+    with pytest.raises(UsageError, match="--data-paths has one folder twice, as 'a' and as 'b'"):
+        read_tournament(find_file("study-storage"), TournamentOptions(data_paths=asked))
+    with pytest.raises(UsageError, match="'study-shipper-settings' compares none"):
+        read_tournament(find_file("study-shipper-settings"), TournamentOptions(data_paths={"a": str(tmp_path)}))
 
 
 @pytest.mark.parametrize("folder", ["", 5, ["x"], "/etc/passwd", "/nowhere/at/all"])

@@ -252,9 +252,29 @@ def test_watermarks_make_room_where_no_file_system_is_small(tmp_path: Path) -> N
     assert sizes == sorted(sizes)
     assert sizes[1] < sizes[0] + 102_400
     with pytest.raises(
-        exceptions.RallyTaskAssertionError, match="full_disk_room is 1048576 bytes, but no more than 400000"
+        exceptions.RallyTaskAssertionError, match=r"full_disk_room is 1048576 bytes, of which twice .* than 400000"
     ):
         raced(tmp_path, SmallDisk(), full_disk_room="1mb")
+
+
+class LargeDisk(SmallDisk):
+    """A node on somebody's own disk."""
+
+    async def stats(self, **_: Any) -> Any:
+        return {"nodes": {"a": {"fs": {"data": [{"total_in_bytes": 10**12, "available_in_bytes": 10**11}]}}}}
+
+
+def test_a_disk_of_somebodys_machine_is_not_filled(tmp_path: Path) -> None:
+    """Of a terabyte 40 % would be written before the load begins; nothing is, and what was set is put back."""
+    client = LargeDisk()
+    with pytest.raises(
+        exceptions.RallyTaskAssertionError, match=r"has 931 GiB, which is too much to fill: .* data_size"
+    ):
+        raced(tmp_path, client)
+    assert client.there == {}
+    assert client.settings[-1]["cluster.info.update.interval"] == "45s"
+    with pytest.raises(exceptions.RallyTaskAssertionError, match="no more than 100000000000 are free"):
+        raced(tmp_path, LargeDisk(), full_disk_room="60gb")
 
 
 def test_indices_of_others_are_left_alone(tmp_path: Path) -> None:

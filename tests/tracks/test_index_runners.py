@@ -271,7 +271,7 @@ def test_everything_is_registered() -> None:
         "bulk": "bulk-index",
         "search": "query",
     }
-    assert registry.processors == ["UnpreparedCorpora", "LapSecret", "ReplayTimes"]
+    assert registry.processors == ["UnpreparedCorpora", "RawDocuments", "LapSecret", "ReplayTimes"]
 
 
 @pytest.mark.parametrize("challenge", ["ingest", "ingest-and-search", "growing-data", "paced", "burst", "sustained"])

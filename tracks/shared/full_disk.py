@@ -36,6 +36,7 @@ _POLL = {"cluster.info.update.interval": "10s"}  # how often nodes look at their
 _SHARES = {f"{_DISK}low": "60%", f"{_DISK}high": "70%", f"{_DISK}flood_stage": "80%"}
 # Of the smallest file system of a data path. Without it even a disk that was full is below the high watermark.
 _BALLAST_SHARE = 0.4
+_LARGEST_DISK = 16 * 2**30
 _BALLAST_BYTES = 48 * 1024  # of random bytes in a document, which compress no further
 _BETWEEN_TRIES = 0.5  # seconds
 _LOOKED_FOR = 2000  # acknowledged documents in one request
@@ -201,7 +202,18 @@ async def _prepare(es: Any, params: Mapping[str, Any], ballast: str) -> int | No
     paths = [path for node in await _file_systems(es) for path in node]
     if not paths:
         raise exceptions.RallyTaskAssertionError("No node tells the size of its disk, so no disk can be filled.")
-    wanted = room or int(min(total for total, _ in paths) * _BALLAST_SHARE)
+    smallest, free = min(total for total, _ in paths), min(free for _, free in paths)
+    if room is None and smallest > _LARGEST_DISK:
+        raise exceptions.RallyTaskAssertionError(
+            f"The smallest disk of a node has {smallest >> 30} GiB, which is too much to fill: give nodes a file "
+            f"system of their own, with the car variable data_size, or say with full_disk_room how much may be filled."
+        )
+    if room and free <= 2 * room:
+        raise exceptions.RallyTaskAssertionError(
+            f"full_disk_room is {room} bytes, of which twice are filled, and no more than {free} are free: make it "
+            f"smaller."
+        )
+    wanted = room or int(smallest * _BALLAST_SHARE)
     nodes = len(await _file_systems(es))
     settings = {
         "index.number_of_shards": nodes,
