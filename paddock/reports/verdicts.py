@@ -14,6 +14,9 @@ from paddock.reports.resources import laps_used
 from paddock.tournaments.model import EQUIVALENT, FASTER, SLOWER, UNDECIDED, MetricResult, Result, Verdict
 from paddock.tournaments.notes import SETTINGS
 
+# The challenge whose plain levels are mappings.
+_MAPPINGS = "mapping-cost"
+
 
 def verdict_table(measured: MetricResult, caption: str) -> Table:
     """One row per contender: everything known of its verdict."""
@@ -163,6 +166,11 @@ def apply_section(result: Result) -> Section | None:
     texts = [f"{best.contender} is {sentences.said_of(metric, best)} than {tournament.baseline} in {metric.name}."]
     if told := result.circumstances.get(f"{SETTINGS}, {best.contender}"):
         texts.append(f"What the settings of its index had of their own, as Elasticsearch told them: {told}.")
+    if "mapping" in settings or tournament.challenge == _MAPPINGS:
+        texts.append(
+            "Its mapping decides what can be searched and read back: what is not indexed is not found, and what is not "
+            "stored is lost. Apply it where nobody needs that."
+        )
     texts.append("What makes it differ, as a contender in a tournament file has it:")
     return Section("Apply this", tuple(texts), commands=(json.dumps(settings, indent=1, ensure_ascii=False),))
 

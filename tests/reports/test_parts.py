@@ -463,6 +463,21 @@ def test_the_winner_can_be_copied() -> None:
     assert apply_section(undecided()) is None
 
 
+def test_a_mapping_is_not_recommended_without_what_it_costs() -> None:
+    """Nothing stored is fastest, and the logs are lost."""
+    one = decided()
+    stored = tuple(
+        replace(each, level={"mapping": "nothing-stored"}) if each.name == "flush 2gb" else each
+        for each in one.tournament.contenders
+    )
+    section = apply_section(replace(one, tournament=replace(one.tournament, contenders=stored)))
+    assert section is not None
+    assert any("what is not stored is lost" in text for text in section.paragraphs)
+    plain = apply_section(one)
+    assert plain is not None
+    assert not any("is lost" in text for text in plain.paragraphs)
+
+
 def test_prices_are_drawn_only_where_something_differs() -> None:
     """Points that differ by chance alone would be read as a trade; the figures stand in a table."""
     section = price_section(undecided())
